@@ -144,6 +144,8 @@ func TestChanges_GoToAllNodes(t *testing.T) {
 			"the override of app.example.com 192.0.2.11:443 is cleared"},
 		{"failback app.example.com --region eu", `POST /api/v1/domains/app.example.com/failback  {"regions":["eu"]}`,
 			"the clients of eu return in the answers for app.example.com"},
+		{"failback --region eu,us", `POST /api/v1/domains/app.example.com/failback  {"regions":["eu"]}`,
+			"the clients of eu return in the answers for app.example.com"},
 		{"failback --region eu", `POST /api/v1/domains/app.example.com/failback  {"regions":["eu"]}`,
 			"the clients of eu return in the answers for app.example.com"},
 		{"brakes release --region eu", "DELETE /api/v1/overwatch/brakes/eu scope=region",

@@ -29,7 +29,11 @@ func (a *app) failbackCommand() *cobra.Command {
 		RunE: func(cmd *cobra.Command, names []string) error {
 			ctx := cmd.Context()
 			if len(names) > 0 {
-				return a.failBack(ctx, names, regions)
+				requests := make([]failbackRequest, len(names))
+				for i, name := range names {
+					requests[i] = failbackRequest{name, regions}
+				}
+				return a.failBack(ctx, requests)
 			}
 			list, err := fleet.First(ctx, a.Fleet, fleet.Call((*api.Client).Failbacks))
 			if err != nil {
@@ -38,16 +42,12 @@ func (a *app) failbackCommand() *cobra.Command {
 			if len(regions) == 0 {
 				return a.Print(list, a.Table(a.failbackTable(list.Failbacks)))
 			}
-			for _, p := range list.Failbacks {
-				if slices.Contains(regions, p.Region) && p.CanServeSince != nil && !slices.Contains(names, p.Domain) {
-					names = append(names, p.Domain)
-				}
-			}
-			if len(names) == 0 {
+			requests := requestsFor(list.Failbacks, regions)
+			if len(requests) == 0 {
 				return fmt.Errorf("no domain waits for a region of %s that can serve: gslbctl failback lists pending failbacks",
 					strings.Join(regions, ", "))
 			}
-			return a.failBack(ctx, names, regions)
+			return a.failBack(ctx, requests)
 		},
 	}
 	cmd.Flags().StringSliceVar(&regions, "region", nil, "only these `regions`, separated by commas")
@@ -55,19 +55,40 @@ func (a *app) failbackCommand() *cobra.Command {
 	return cmd
 }
 
+// failbackRequest is a failback of a domain. Without regions, it is for all regions that can serve.
+type failbackRequest struct {
+	name    string
+	regions []string
+}
+
+// requestsFor returns a request for each domain with the regions that await failback and can serve.
+func requestsFor(pending []api.PendingFailback, regions []string) (requests []failbackRequest) {
+	for _, p := range pending {
+		if !slices.Contains(regions, p.Region) || p.CanServeSince == nil {
+			continue
+		}
+		at := slices.IndexFunc(requests, func(r failbackRequest) bool { return r.name == p.Domain })
+		if at < 0 {
+			at, requests = len(requests), append(requests, failbackRequest{name: p.Domain})
+		}
+		requests[at].regions = append(requests[at].regions, p.Region)
+	}
+	return requests
+}
+
 // failBack returns the clients of domains, as one change.
-func (a *app) failBack(ctx context.Context, names, regions []string) error {
+func (a *app) failBack(ctx context.Context, requests []failbackRequest) error {
 	return a.Change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
-		for i, name := range names {
-			done, err := c.FailBack(ctx, name, api.FailbackRequest{Regions: regions})
+		for i, r := range requests {
+			done, err := c.FailBack(ctx, r.name, api.FailbackRequest{Regions: r.regions})
 			switch {
 			case err != nil && i > 0:
-				return "", fmt.Errorf("%d of %d domains have their clients back, and then: %w", i, len(names), err)
-			case err != nil || len(names) == 1:
+				return "", fmt.Errorf("%d of %d domains have their clients back, and then: %w", i, len(requests), err)
+			case err != nil || len(requests) == 1:
 				return done.Message, err
 			}
 		}
-		return fmt.Sprintf("the clients of %d domains return", len(names)), nil
+		return fmt.Sprintf("the clients of %d domains return", len(requests)), nil
 	})
 }
 

@@ -16,7 +16,7 @@ import (
 // FailBack is the Object that returns the clients of regions that await failback.
 type FailBack struct {
 	Domain  string   // as the registry names the service
-	Regions []string // empty: all regions of the domain that can serve
+	Regions []string // empty: all regions of the domain that can serve; regions that await no failback are accepted
 	// Returned are the regions whose clients return, and Pending the other regions that await failback. Plan sets both.
 	Returned []string
 	Pending  []failback.Pending
@@ -51,10 +51,7 @@ func (s *failbackState) has(one awaitingRegion) bool {
 // Plan implements Object.
 func (f *FailBack) Plan(_ context.Context, t *Transaction) error {
 	before := t.c.o.Failbacks.Of(f.Domain)
-	if err := f.checkRegions(before); err != nil {
-		return err
-	}
-	f.Returned, f.Pending = nil, nil
+	f.Returned, f.Pending = f.unused(t, before), nil
 	var down []string
 	for _, p := range before {
 		wanted := len(f.Regions) == 0 || slices.Contains(f.Regions, p.Region)
@@ -83,14 +80,15 @@ func (f *FailBack) Plan(_ context.Context, t *Transaction) error {
 	return nil
 }
 
-// checkRegions rejects a requested region that does not await failback.
-func (f *FailBack) checkRegions(pending []failback.Pending) error {
-	for _, region := range f.Regions {
-		if !slices.ContainsFunc(pending, func(p failback.Pending) bool { return p.Region == region }) {
-			return fault.NotFoundf("region %.64q of %s does not await failback", region, f.Domain)
+// unused returns the requested regions that await failback, and that the domain does not use any more.
+func (f *FailBack) unused(t *Transaction, pending []failback.Pending) (list []string) {
+	for _, region := range t.c.o.Failbacks.Awaiting(f.Domain) {
+		if slices.Contains(f.Regions, region) &&
+			!slices.ContainsFunc(pending, func(p failback.Pending) bool { return p.Region == region }) {
+			list = append(list, region)
 		}
 	}
-	return nil
+	return list
 }
 
 // endFailback adds the steps that return the clients of a region.

@@ -24,7 +24,7 @@ func failbackOperations() []Operation {
 		{Method: post, Path: v1 + "/domains/{name}/failback", Changes: KindFailback, Role: api.RoleOperate,
 			handle: (*Server).postFailback, Summary: "Return clients to regions that were down",
 			Description: "Without `regions`, the clients of all regions return that await failback and can serve. A " +
-				"request without a pending failback succeeds. 409 if a region cannot serve on this node.",
+				"request without a pending failback succeeds, also for named regions. 409 if a region cannot serve on this node.",
 			Body: api.FailbackRequest{Regions: []string{"main"}}, Optional: true, Status: 200,
 			Answer: api.FailbackDone{Success: true, Message: "the clients of main return", Returned: []string{"main"},
 				Pending: []api.PendingFailback{}},
@@ -61,8 +61,11 @@ func (s *Server) postFailback(c *call) (answer, error) {
 	}
 	done := api.FailbackDone{Success: true, Message: "no region of " + d.Name + " awaits failback", Returned: f.Returned,
 		Pending: failbackRecords(f.Pending)}
-	if len(f.Returned) > 0 {
+	switch {
+	case len(f.Returned) > 0:
 		done.Message = fmt.Sprintf("the clients of %s return in the answers for %s", strings.Join(f.Returned, ", "), d.Name)
+	case len(f.Regions) > 0:
+		done.Message = fmt.Sprintf("%.200s of %s: no failback is pending", strings.Join(f.Regions, ", "), d.Name)
 	}
 	if f.Returned == nil {
 		done.Returned = []string{}

@@ -41,7 +41,8 @@ func TestFailback_ReturnsTheClients(t *testing.T) {
 		`"pending_failbacks":[{"domain":"www.example","region":"eu"`)
 	w.wantError("it cannot serve", w.send("POST", failbackPath, ""), 409, "eu (0 serving backends, 2 required)")
 	w.observe(true, "us")
-	w.wantError("another region", w.send("POST", failbackPath, `{"regions":["us"]}`), 404, "does not await failback")
+	w.want("another region", w.send("POST", failbackPath, `{"regions":["us"]}`), 200, `"returned":[]`,
+		"us of www.example: no failback is pending")
 	w.wantError("an unknown field", w.send("POST", failbackPath, `{"region":"eu"}`), 400, "region")
 	w.wantError("an unknown domain", w.send("POST", "/api/v1/domains/x.example/failback", ""), 404, "x.example")
 	w.want("failback", w.send("POST", failbackPath, `{"regions":["EU"]}`), 200, `"returned":["eu"]`, `"pending":[]`)
@@ -52,6 +53,19 @@ func TestFailback_ReturnsTheClients(t *testing.T) {
 	if e.Action != api.AuditFailback || e.Resource != "domain" || e.ResourceID != "www.example" ||
 		!strings.Contains(string(e.Before), `"region":"eu"`) || !strings.Contains(string(e.After), `"pending":[]`) {
 		t.Errorf("the audit entry: %+v", e)
+	}
+}
+
+// A request ends the wait of a region that the domain does not use any more.
+func TestFailback_OfARemovedRegion(t *testing.T) {
+	w := newWorld(t)
+	w.failOver()
+	w.failback.Observe("www.example", failback.Observation{Setting: model.Failback{Manual: true},
+		Regions: []policy.RegionHealth{{Region: "us", Serving: 2, Required: 2}}, InUse: []string{"us"}, Listed: []string{"us"}})
+	w.want("the list", w.send("GET", "/api/v1/overwatch/failbacks", ""), 200, `"total":0`)
+	w.want("failback", w.send("POST", failbackPath, `{"regions":["eu"]}`), 200, `"returned":["eu"]`)
+	if got := w.failback.Awaiting("www.example"); len(got) != 0 {
+		t.Errorf("%v still await failback", got)
 	}
 }
 
