@@ -18,21 +18,27 @@ const (
 	auditBurst     = 1000
 	receivedEvery  = 36 * time.Second
 	overtakenEvery = 6 * time.Minute
+	// failbackBurst and failbackEvery bound the entries about failbacks. Failures of backends cause them, so that they must
+	// not use the rate of the changes of operators.
+	failbackBurst = 100
+	failbackEvery = 6 * time.Minute
 	// countEvery is the interval of the entries with the number of unlogged changes.
 	countEvery = time.Hour
 )
 
 // trail limits the audit entries that one peer causes. Replication.merging guards it.
 type trail struct {
-	received, overtaken tokenbucket.Bucket
-	left                int // number of changes without an entry since the last count
-	counted             time.Time
+	received, overtaken, failbacks tokenbucket.Bucket
+
+	left    int // number of changes without an entry since the last count
+	counted time.Time
 }
 
 func newTrail() trail {
 	return trail{
 		received:  tokenbucket.New(tokenbucket.Limit{Interval: receivedEvery, Burst: auditBurst}),
 		overtaken: tokenbucket.New(tokenbucket.Limit{Interval: overtakenEvery, Burst: auditBurst}),
+		failbacks: tokenbucket.New(tokenbucket.Limit{Interval: failbackEvery, Burst: failbackBurst}),
 	}
 }
 
@@ -45,8 +51,12 @@ func (r *Replication) entriesOf(p *peer, node string) func(*replica.Merged) stor
 				e.Changes = append(e.Changes, r.o.Audit(c))
 			}
 		}
-		hasRoom := func() bool {
-			room := p.trail.received.Take(now)
+		hasRoom := func(kind string) bool {
+			bucket := &p.trail.received
+			if kind == store.KindFailback {
+				bucket = &p.trail.failbacks
+			}
+			room := bucket.Take(now)
 			if !room {
 				p.trail.left++
 			}
@@ -60,7 +70,7 @@ func (r *Replication) entriesOf(p *peer, node string) func(*replica.Merged) stor
 }
 
 // received returns audit entries about the changes that a peer sent and for which hasRoom returns true.
-func received(m *replica.Merged, peer string, hasRoom func() bool) (list []audit.Change) {
+func received(m *replica.Merged, peer string, hasRoom func(kind string) bool) (list []audit.Change) {
 	rejected := make(map[replica.Key]error)
 	for i := range m.Rejected {
 		if m.Rejected[i].Stored {
@@ -68,10 +78,10 @@ func received(m *replica.Merged, peer string, hasRoom func() bool) (list []audit
 		}
 	}
 	for i := range m.Taken {
-		if !hasRoom() {
+		o := &m.Taken[i]
+		if !hasRoom(o.Kind) {
 			continue
 		}
-		o := &m.Taken[i]
 		c := audit.Change{Action: api.AuditReceive, Resource: store.ResourceOf(o.Kind), ResourceID: clipped(o.Name),
 			Actor: clipped(o.Version.Node), ActorType: api.ActorSystem, Peer: peer, Err: rejected[o.Key]}
 		if !o.Deleted {
@@ -80,10 +90,10 @@ func received(m *replica.Merged, peer string, hasRoom func() bool) (list []audit
 		list = append(list, c)
 	}
 	for i := range m.Dropped {
-		if !hasRoom() {
+		o := &m.Dropped[i]
+		if !hasRoom(o.Kind) {
 			continue
 		}
-		o := &m.Dropped[i]
 		list = append(list, audit.Change{Action: api.AuditReceive, Resource: store.ResourceOf(o.Kind), ResourceID: o.Name,
 			Actor: audit.ActorNode, ActorType: api.ActorSystem, Peer: peer, Before: shown(o)})
 	}
