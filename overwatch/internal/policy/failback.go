@@ -83,8 +83,8 @@ type RegionHealth struct {
 	// Serving is the number of backends that may serve. Required is the number that the region needs, at most the number
 	// of its backends. A dual-stack region counts the address family with more backends.
 	Serving, Required int
-	// IsDown reports that too few backends may serve, and that at least one has failed. Backends that an operator removed,
-	// and backends without a check result, have not failed.
+	// IsDown reports that too few backends may serve, and that at least one has failed. Backends that an operator or the
+	// agent removed, and backends without a check result, have not failed.
 	IsDown bool
 }
 

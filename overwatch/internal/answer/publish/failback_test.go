@@ -114,7 +114,8 @@ func TestFailback_ToBackendsWithoutRegion(t *testing.T) {
 	})
 }
 
-// set sets the states of both regions: "" is serving, "down" failed, "stopped" an override.
+// set sets the states of both regions: "" is serving, "down" failed, "stopped" an override, "drained" a failure in a
+// drain by the agent.
 func (w *failingBack) set(main, standby string) {
 	var list []*registry.Backend
 	for i, state := range []string{main, standby} {
@@ -124,6 +125,7 @@ func (w *failingBack) set(main, standby string) {
 		if state == "stopped" {
 			b.Override = &registry.AdminState{}
 		}
+		b.Draining = state == "drained"
 		list = append(list, b)
 	}
 	w.b.mu.Lock()
@@ -166,8 +168,10 @@ func TestFailback_ManualKeepsTheStandby(t *testing.T) {
 		w.sees("", "", standbyAddress)
 		w.tracker.Remove(failingBackName, "main")
 		w.answers(mainAddress)
-		w.sees("stopped", "", standbyAddress) // the end of an override is a decision to return
-		w.sees("", "", mainAddress)
+		for _, planned := range []string{"stopped", "drained"} { // their end is a decision to return
+			w.sees(planned, "", standbyAddress)
+			w.sees("", "", mainAddress)
+		}
 	})
 }
 

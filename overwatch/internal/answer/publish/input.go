@@ -55,7 +55,7 @@ func (p *decider) candidates(
 			Share:        b.Share,
 			MayServe:     b.MayServe,
 			Forbidden:    b.Override != nil && !b.Override.Healthy,
-			Withdrawn:    b.Override != nil && !b.Override.Healthy || b.AdminDrain != nil,
+			Withdrawn:    b.Override != nil && !b.Override.Healthy || b.AdminDrain != nil || b.Draining,
 			Unknown:      b.Reason == status.ReasonUnknown,
 			LastHealthy:  lastServed(b),
 			Latency:      latencies[b.ID],
