@@ -18,8 +18,8 @@ const (
 	auditBurst     = 1000
 	receivedEvery  = 36 * time.Second
 	overtakenEvery = 6 * time.Minute
-	// failbackBurst and failbackEvery bound the entries about failbacks. Failures of backends cause them, so that they must
-	// not use the rate of the changes of operators.
+	// failbackBurst and failbackEvery bound the entries about failbacks. Failures of backends cause these entries, which
+	// must not use the rate of the changes of operators.
 	failbackBurst = 100
 	failbackEvery = 6 * time.Minute
 	// countEvery is the interval of the entries with the number of unlogged changes.

@@ -61,7 +61,8 @@ func TestFailback_OfARemovedRegion(t *testing.T) {
 	w := newWorld(t)
 	w.failOver()
 	w.failback.Observe("www.example", failback.Observation{Setting: model.Failback{Manual: true},
-		Regions: []policy.RegionHealth{{Region: "us", Serving: 2, Required: 2}}, InUse: []string{"us"}, Listed: []string{"us"}})
+		Regions: []policy.RegionHealth{{Region: "us", Serving: 2, Required: 2}}, InUse: []string{"us"},
+		Listed: []string{"us"}})
 	w.want("the list", w.send("GET", "/api/v1/overwatch/failbacks", ""), 200, `"total":0`)
 	w.want("failback", w.send("POST", failbackPath, `{"regions":["eu"]}`), 200, `"returned":["eu"]`)
 	if got := w.failback.Awaiting("www.example"); len(got) != 0 {
