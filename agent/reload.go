@@ -109,8 +109,8 @@ func (r *reload) applyChanges() {
 		Msg("backends of files or targets changed")
 }
 
-// apply passes the current backends and tokens to the monitor and the reporter. With prove, the agent proves the tokens
-// even if they are unchanged.
+// apply passes the current backends and tokens to the monitor and the reporter, and the draining backends to the view.
+// With prove, the agent proves the tokens even if they are unchanged.
 func (r *reload) apply(prove bool) (monitor.Changes, error) {
 	all, drained := r.found.allBackends()
 	did, err := r.view.checks.Replace(all)

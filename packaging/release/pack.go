@@ -182,7 +182,8 @@ func (r *release) forFormat(format string, contents files.Contents, p program) (
 		&files.Content{Source: overrides, Destination: "/usr/share/lintian/overrides/" + p.name, FileInfo: info}), err
 }
 
-// lintianOverrides writes the overrides of a program's deb and returns their path. A tool has no maintainer scripts.
+// lintianOverrides writes the overrides of a program's deb and returns their path. Only a service has maintainer
+// scripts and overrides for them.
 func (r *release) lintianOverrides(p program) (string, error) {
 	names := []string{"lintian-program"}
 	if p.service != nil {

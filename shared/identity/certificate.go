@@ -125,7 +125,8 @@ func (c *Certificate) IssuedAt() time.Time {
 	return c.NotBefore
 }
 
-// newCertificate creates a key and its certificate, valid for a year from backdate before now.
+// newCertificate creates a key and its certificate. The certificate is valid for a year, which begins backdate before
+// now.
 func newCertificate(commonName string, now time.Time) (der []byte, key ed25519.PrivateKey, err error) {
 	if err := ValidateID(commonName); err != nil {
 		return nil, nil, err

@@ -234,7 +234,7 @@ func (h *HealthCheck) Shown() *HealthCheck {
 }
 
 // Restore returns the settings of h with the secrets that Shown has removed, from the first of others with the secret.
-// The error names a secret that all others lack. h and others may be nil.
+// It returns an error if all others lack a secret. h and others may be nil.
 func (h *HealthCheck) Restore(others ...*HealthCheck) (*HealthCheck, error) {
 	if !h.redacted() {
 		return h, nil

@@ -64,7 +64,7 @@ func (t *idleTimeout) noteEnd(age time.Duration) (mayBeFailure bool) {
 // interval, so that ages differ.
 func isSimilar(a, b time.Duration) bool { return min(a, b)*10 >= max(a, b)*7 }
 
-// The ways in which an idle connection ends.
+// ending is the reason why the watch of an idle connection ends.
 type ending int
 
 const (
@@ -74,7 +74,7 @@ const (
 )
 
 // watchConnection maintains an idle connection to the backend until ctx ends, and hurries the checks of w if the server
-// ends it. The connection itself decides nothing: only checks decide.
+// ends it. The end of the connection does not change the health of the backend: only checks do.
 func (w *watch) watchConnection(ctx context.Context) {
 	var timeout idleTimeout
 	for ctx.Err() == nil {
@@ -141,8 +141,8 @@ func (w *watch) connect(ctx context.Context) (net.Conn, time.Time) {
 	return conn, time.Now()
 }
 
-// await returns when an idle connection ends, at the age renewal unless this is 0, or when ctx ends. It ignores what
-// the server sends.
+// await returns when an idle connection ends, when its age reaches renewal (0: never), when the server has sent
+// maxUnasked octets, or when ctx ends. It discards the octets.
 func await(ctx context.Context, conn net.Conn, began time.Time, renewal time.Duration) ending {
 	defer context.AfterFunc(ctx, func() { _ = conn.SetReadDeadline(time.Unix(1, 0)) })()
 	if renewal > 0 && conn.SetReadDeadline(began.Add(renewal)) != nil {

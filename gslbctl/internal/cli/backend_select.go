@@ -38,11 +38,11 @@ func filtered(list []api.Backend, keep func(api.Backend) bool) (found []api.Back
 	return found
 }
 
-// knownBackends sends the request known to all nodes and returns the backends of all answers. A backend that several
+// knownBackends sends the request list to all nodes and returns the backends of all answers. A backend that several
 // nodes return appears once for each node. Draining is true if the backend drains on any node. If no node answers,
 // knownBackends returns the error of the first node.
-func (a *app) knownBackends(ctx context.Context, known fleet.Request[api.BackendList]) ([]api.Backend, error) {
-	replies, err := fleet.AskAll(ctx, a.Fleet, fleet.Asking, known)
+func (a *app) knownBackends(ctx context.Context, list fleet.Request[api.BackendList]) ([]api.Backend, error) {
+	replies, err := fleet.AskAll(ctx, a.Fleet, fleet.Asking, list)
 	if err != nil {
 		return nil, err
 	}
@@ -67,11 +67,11 @@ func (a *app) knownBackends(ctx context.Context, known fleet.Request[api.Backend
 	return all, nil
 }
 
-// lookUpBackends sends the request known to all nodes and returns the backends that a text selects. It returns an error
+// lookUpBackends sends the request list to all nodes and returns the backends that a text selects. It returns an error
 // if the text selects no backend.
-func (a *app) lookUpBackends(ctx context.Context, text string, known fleet.Request[api.BackendList]) ([]api.Backend,
+func (a *app) lookUpBackends(ctx context.Context, text string, list fleet.Request[api.BackendList]) ([]api.Backend,
 	error) {
-	all, err := a.knownBackends(ctx, known)
+	all, err := a.knownBackends(ctx, list)
 	if err != nil {
 		return nil, err
 	}

@@ -47,14 +47,14 @@ func backendsAndDrains(ctx context.Context, c *api.Client) (api.BackendList, err
 	return list, err
 }
 
-// serversNamed sends the request known to all nodes and returns the backends that a command-line name selects: as in
-// selectBackends, or else by agent or region.
-func (a *app) serversNamed(ctx context.Context, name string, known fleet.Request[api.BackendList]) ([]api.Backend,
+// serversNamed sends the request list to all nodes and returns the backends that a name on the command line selects: by
+// the rules of selectBackends, or else by agent or region.
+func (a *app) serversNamed(ctx context.Context, name string, list fleet.Request[api.BackendList]) ([]api.Backend,
 	error) {
 	if name == "" { // an empty name would match every server without an agent
 		return nil, errors.New("the name is empty: give the id, address, agent or region of a server")
 	}
-	all, err := a.knownBackends(ctx, known)
+	all, err := a.knownBackends(ctx, list)
 	if err != nil {
 		return nil, err
 	}

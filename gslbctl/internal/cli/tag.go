@@ -15,8 +15,8 @@ func (a *app) tagFlag(cmd *cobra.Command, tag *string) {
 	_ = cmd.RegisterFlagCompletionFunc("tag", a.Complete(tagNames))
 }
 
-// untagged returns a function that reports whether a name is not a domain with a tag on a node. Without a tag, the
-// function is false for each name.
+// untagged returns a function that reports whether a name lacks the tag on a node. If tag is empty, the function
+// returns false for every name.
 func untagged(ctx context.Context, c *api.Client, tag string) (func(name string) bool, error) {
 	if tag == "" {
 		return func(string) bool { return false }, nil

@@ -89,8 +89,8 @@ func (a *App) watchPlain(ctx context.Context, v screen.Live, f WatchFlags) error
 	}
 }
 
-// writeRefresh prints one refresh. A malformed command line ends the first refresh. An unreachable node may answer at
-// the next refresh.
+// writeRefresh prints one refresh. It returns a permanent error of the first refresh, such as a malformed command line,
+// which ends the view. It prints other errors, because the next refresh may succeed.
 func (a *App) writeRefresh(p screen.Picture, failed error, first bool, title string) error {
 	if failed != nil && first && !fleet.IsTemporary(failed) {
 		return failed

@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// replicationWait bounds the wait for peers without PeerWait. replicationPoll is the first time between two requests
-	// for their state, which doubles up to maxReplicationPoll.
+	// replicationWait bounds the wait for peers without PeerWait. replicationPoll is the initial interval between
+	// requests for the state of peers; it doubles up to maxReplicationPoll.
 	replicationWait    = 2 * time.Second
 	replicationPoll    = 20 * time.Millisecond
 	maxReplicationPoll = 500 * time.Millisecond

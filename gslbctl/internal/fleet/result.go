@@ -31,7 +31,8 @@ func applied(node, message string) Result { return Result{node, true, Applied, m
 // unknown returns the result of a node that has not confirmed a change.
 func unknown(node, message string) Result { return Result{node, false, Unknown, message} }
 
-// failed returns the result of a change that failed with an error.
+// failed returns the result of a change with an error: Rejected if the node certainly made no change, otherwise
+// Unknown.
 func failed(node string, err error) Result {
 	_, message := NodeReason(node, err)
 	if IsCertain(err) {

@@ -209,14 +209,14 @@ func (m *Manifest) addDocument(name string, top *yaml.Node) error {
 	return nil
 }
 
-// patch is an object of a kind of package model.
+// patch is implemented by the objects of package model that can validate themselves.
 type patch interface {
 	Declared() *model.Fields
 	Text(name string) string
 	Problems(source string) settings.Problems
 }
 
-// addObjects decodes the elements of a list into the list of the document with a key.
+// addObjects decodes the elements of list, and appends them to the field of the document that key names.
 func (m *Manifest) addObjects(name, key string, list *yaml.Node) error {
 	into := fieldOf(&m.Document, key)
 	for _, n := range list.Content {

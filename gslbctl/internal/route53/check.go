@@ -27,7 +27,7 @@ type healthCheck struct {
 
 // check returns the health check and port of a server, and a note on differences ("" if there are none). at is the
 // address of the server, or the zero Addr if it has a target.
-func (r *reader) check(id string, at netip.Addr) (c *imports.Check, port int, tell string) {
+func (r *reader) check(id string, at netip.Addr) (c *imports.Check, port int, difference string) {
 	c = imports.NoCheck()
 	if id == "" {
 		return c, unchecked, ""
@@ -68,7 +68,7 @@ func (r *reader) check(id string, at netip.Addr) (c *imports.Check, port int, te
 	if probed, err := netip.ParseAddr(config.IPAddress); err == nil && probed != at {
 		c.Address = probed.String()
 	} else if config.IPAddress == "" && config.FullyQualifiedDomainName != "" {
-		tell = "health check " + id + " probes each address, not what " + config.FullyQualifiedDomainName + " has"
+		difference = "health check " + id + " probes each address, not what " + config.FullyQualifiedDomainName + " has"
 	}
-	return c, port, tell
+	return c, port, difference
 }

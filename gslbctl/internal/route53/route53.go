@@ -172,7 +172,7 @@ func (r *reader) name(name string) (copies []dns.RR, steered bool) {
 	return nil, true
 }
 
-// builder collects a domain and its servers. keep adds them to the result.
+// builder collects a domain and its servers. addDomain adds them to the result.
 type builder struct {
 	*reader
 	domain  *imports.Domain
@@ -197,7 +197,7 @@ func (b *builder) set(s *recordSet) ([]dns.RR, error) {
 		return nil, err
 	}
 	if s.SetIdentifier == "" && target == "" { // an alias of unrouted records
-		return copied(s, addresses)
+		return aliasRecords(s, addresses)
 	}
 	algorithm, region, err := b.place(s)
 	switch {
@@ -236,7 +236,9 @@ func (b *builder) set(s *recordSet) ([]dns.RR, error) {
 	return nil, nil
 }
 
-func copied(s *recordSet, addresses []string) (out []dns.RR, err error) {
+// aliasRecords returns address records with the addresses of an alias target, because zone files have no aliases. It
+// returns an error for an alias of a CNAME record.
+func aliasRecords(s *recordSet, addresses []string) (out []dns.RR, err error) {
 	if !s.hasAddresses() {
 		return nil, errors.New("it is an alias of a CNAME record: write a CNAME record for it")
 	}

@@ -28,8 +28,10 @@ func isBackend(s, other *imports.Server) bool {
 // checked reports whether a server has a health check.
 func checked(s *imports.Server) bool { return s.Check.Enabled == nil }
 
+// serversOf returns the servers of a record set, and reports the differences between the set and its servers. target is
+// the host name of an alias or a CNAME record; if target is empty, each address is a server.
 func (b *builder) serversOf(s *recordSet, addresses []string, target string) (out []*imports.Server, err error) {
-	tells := []string{}
+	differences := []string{}
 	if target != "" {
 		addresses = []string{target}
 	}
@@ -42,24 +44,24 @@ func (b *builder) serversOf(s *recordSet, addresses []string, target string) (ou
 			}
 			server.Address = at.String()
 		}
-		tell := ""
-		server.Check, server.Port, tell = b.check(s.HealthCheckId, at)
+		difference := ""
+		server.Check, server.Port, difference = b.check(s.HealthCheckId, at)
 		if s.Weight != nil {
 			server.Weight = max(*s.Weight, 1) // if one weight is 0, all weights of the region are 0
 		}
-		if tell != "" && !slices.Contains(tells, tell) {
-			tells = append(tells, tell)
+		if difference != "" && !slices.Contains(differences, difference) {
+			differences = append(differences, difference)
 		}
 		out = append(out, server)
 	}
 	switch {
 	case target != "" && s.Type == "CNAME":
-		tells = append(tells, "answered only once this node finds an address of "+target)
+		differences = append(differences, "answered only once this node finds an address of "+target)
 	case target != "":
-		tells = append(tells, "answered with the IPv4 and IPv6 addresses of "+target+", without its health")
+		differences = append(differences, "answered with the IPv4 and IPv6 addresses of "+target+", without its health")
 	}
-	for _, tell := range tells {
-		b.result.Differs(s.String(), "%s", tell)
+	for _, difference := range differences {
+		b.result.Differs(s.String(), "%s", difference)
 	}
 	return out, nil
 }
@@ -109,7 +111,8 @@ func (b *builder) twin(s *recordSet, server *imports.Server, region string) (twi
 	return twin
 }
 
-// addDomain adds the domain and its servers to the result.
+// addDomain completes the settings of the domain that depend on all of its servers (answer, max_answers, order of
+// regions), and adds the domain and its servers to the result.
 func (b *builder) addDomain() {
 	b.ownPorts()
 	for _, s := range b.servers {

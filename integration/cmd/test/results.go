@@ -79,14 +79,14 @@ func (r *results) take(e event) {
 		}
 	case "output", "build-output":
 		if e.Action == "build-output" {
-			at = built(e)
+			at = builtPackage(e)
 		}
 		if r.output[at] == nil {
 			r.output[at] = &strings.Builder{}
 		}
 		r.output[at].WriteString(e.Output)
 	case "build-fail":
-		r.fail(built(e), "does not build")
+		r.fail(builtPackage(e), "does not build")
 	case "pass", "fail", "skip":
 		if isBelow {
 			r.below(e, at, below)
@@ -96,9 +96,9 @@ func (r *results) take(e event) {
 	}
 }
 
-// built returns the package of an event about a build. If ImportPath has a blank, the package under test follows the
-// blank.
-func built(e event) key {
+// builtPackage returns the key of the package that a build event is about. ImportPath is "pkg" or "pkg [pkg.test]"; the
+// package precedes the blank.
+func builtPackage(e event) key {
 	path, _, _ := strings.Cut(e.ImportPath, " ")
 	return key{path, ""}
 }

@@ -1,5 +1,5 @@
-// Package policy selects the backends of a name and their shares of the answers. Package publish decides names with it,
-// explain repeats decisions, and config validates settings against the declared algorithms.
+// Package policy selects the backends of a name and their shares of the answers. Package publish uses policy to compute
+// the decision for each name; explain repeats decisions, and config validates settings against the declared algorithms.
 //
 // Decisions are pure functions without clock, randomness or I/O, so that an explanation repeats the decision for a
 // client exactly. The package must not own state or depend on configuration, DNS or storage packages. Values are

@@ -257,8 +257,8 @@ func (r *Keyring) recordOf(zone string) *record {
 	return r.records[zone]
 }
 
-// Add stores a key on disk. An existing key is not an error. It renames damaged files of the key. After an error, the
-// zone and its record are unchanged.
+// Add stores a key on disk, unless the keyring contains the key. Add renames damaged files of the key. After an error,
+// the zone and its record are unchanged.
 func (r *Keyring) Add(k *Key, now time.Time, provisional bool) error {
 	if r.findKey(k.zone, k.public) != nil {
 		return nil

@@ -24,8 +24,9 @@ type outcome struct {
 	err      error
 }
 
-// round requests the keys of all peers, merges them, and calls apply to update the answers. unsettled reports that the
-// next round should follow soon.
+// round requests the keys of all peers, merges them, starts due rollovers and takes the next steps of rollovers. If the
+// keys or a rollover change, round calls apply to update the answers. unsettled reports that the next round should
+// follow soon.
 func (s *Sync) round(ctx context.Context, apply func(context.Context) error) (outcomes []outcome, unsettled bool) {
 	settings := s.settings.Get()
 	began := s.o.Now()

@@ -124,7 +124,7 @@ func (p *Plan) checkSameOwner(before string) error {
 
 // fieldsBetween lists the fields with different values in two objects, except for times and secrets.
 func fieldsBetween(before, after any) (list []api.PlanField) {
-	was, is := jsonFields(before), jsonFields(after)
+	was, is := shownFields(before), shownFields(after)
 	names := maps.Clone(was)
 	maps.Copy(names, is)
 	for _, name := range slices.Sorted(maps.Keys(names)) {
@@ -133,7 +133,7 @@ func fieldsBetween(before, after any) (list []api.PlanField) {
 		}
 	}
 	if len(list) > 0 {
-		was, is = jsonFields(objects.WithoutSecrets(before)), jsonFields(objects.WithoutSecrets(after))
+		was, is = shownFields(objects.WithoutSecrets(before)), shownFields(objects.WithoutSecrets(after))
 	}
 	for i := range list {
 		list[i].Before, list[i].After = was[list[i].Name], is[list[i].Name]
@@ -141,7 +141,8 @@ func fieldsBetween(before, after any) (list []api.PlanField) {
 	return list
 }
 
-func jsonFields(object any) map[string]string {
+// shownFields returns the fields of an object as text for a plan, without empty fields.
+func shownFields(object any) map[string]string {
 	encoded, err := json.Marshal(object)
 	if err != nil {
 		panic(err) // stored objects can always be encoded

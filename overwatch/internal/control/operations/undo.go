@@ -142,7 +142,7 @@ func (op *Operations) undoAll(r *Request, steps []undoStep) error {
 	for i := range steps {
 		e := &steps[i].entry
 		r.Audited = false // of the step before
-		err := steps[i].undo(r, e, &Change{Action: undoes(e.Action), Resource: e.Resource, ID: e.ResourceID,
+		err := steps[i].undo(r, e, &Change{Action: undoAction(e.Action), Resource: e.Resource, ID: e.ResourceID,
 			Undoes: e.ID})
 		if errors.Is(err, changes.ErrChangedSince) {
 			err = op.laterChangeError(e)
@@ -256,9 +256,9 @@ func (op *Operations) lastOf(actor, changeID string) (api.AuditEntry, error) {
 	return api.AuditEntry{}, fault.NotFoundf("the audit log has no change by %s", actor)
 }
 
-// undoes returns the action of an undo in the audit log, such as delete for create. The undo of an admin state sets its
-// own.
-func undoes(action string) string {
+// undoAction returns the action in the audit log for the undo of an action, such as delete for create. The undo of an
+// admin state does not use this action, and sets the action itself.
+func undoAction(action string) string {
 	back := map[string]string{api.AuditCreate: api.AuditDelete, api.AuditDelete: api.AuditCreate}[action]
 	if back == "" {
 		return action

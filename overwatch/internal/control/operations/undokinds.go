@@ -25,7 +25,7 @@ type undoKind struct {
 	check func(*api.AuditEntry) error
 }
 
-// The names of kinds that are no resources of the audit log.
+// Names of undo kinds that do not occur as resources in the audit log.
 const (
 	adminStateKind = "admin state"
 	targetKind     = "target"

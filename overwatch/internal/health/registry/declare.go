@@ -211,7 +211,7 @@ func (w *writer) declareStatic(declarations []Declaration, part []int32, round u
 // endDeclarationsOf ends the static declarations of services without a declaration in the round.
 func (w *writer) endDeclarationsOf(services []string, round uint64, now time.Time) error {
 	for _, name := range services {
-		if s := w.services[name]; s != nil && s.round != round {
+		if s := w.services[name]; s != nil && s.declarationRound != round {
 			w.endDeclarationsBefore(s, round, now)
 		}
 	}

@@ -48,8 +48,9 @@ func (w *writer) noteFailedCheck(r *record) {
 	}
 }
 
-// dropOldLastKnown replaces an old last known state of healthy by the first failed check. A recent state needs
-// failure_threshold failed checks. With agreement between nodes, an old state needs them too.
+// dropOldLastKnown is called for a failed check. It changes an old last known state from healthy to unhealthy, so that
+// one failed check is sufficient. A recent state, and with agreement between nodes even an old state, changes only
+// after failure_threshold failed checks.
 func (w *writer) dropOldLastKnown(r *record) {
 	if !w.timing.Agreement.IsOn() && r.isLastKnownOld && r.lastKnown == check.StateHealthy {
 		r.lastKnown, r.isLastKnownOld = check.StateUnhealthy, false

@@ -23,11 +23,11 @@ type service struct {
 	timer         deadlineAt // for delayed publication of own checks, and for replaced servers
 	evidence      status.Tally
 	holds         *[status.ReportKinds]hold // nil before the first unconfirmed report
-	// round is the round of the last configured declarations of the service. hasReplaced is true if servers of an earlier
-	// round still serve (see removeReplaced).
-	round         uint64
-	hasReplaced   bool
-	hasAgentDrain bool // a published backend is drained by its agent
+	// declarationRound is the number of the last SetStaticDeclarations call that the registry has completed for the
+	// service. hasReplaced is true if servers of an earlier call still serve (see removeReplaced).
+	declarationRound uint64
+	hasReplaced      bool
+	hasAgentDrain    bool // a published backend is drained by its agent
 }
 
 // find returns the index of the record of id, or the index at which it must be inserted.

@@ -11,7 +11,7 @@ import (
 // endDeclarationsBefore ends declarations of s that are older than a complete round. s may be nil.
 func (w *writer) endDeclarationsBefore(s *service, round uint64, now time.Time) {
 	if s != nil {
-		s.round = round
+		s.declarationRound = round
 		w.removeReplaced(s, now)
 	}
 }
@@ -21,11 +21,11 @@ func (w *writer) endDeclarationsBefore(s *service, round uint64, now time.Time) 
 // delay.
 func (w *writer) removeReplaced(s *service, now time.Time) {
 	s.hasReplaced = false
-	awaits := s.round > 1 && s.awaitsFirstCheck()
+	awaits := s.declarationRound > 1 && s.awaitsFirstCheck()
 	for i := len(s.records) - 1; i >= 0; i-- { // backwards, since removeOrRefresh may remove the record
 		rec := s.records[i]
 		d := rec.static
-		if d == nil || d.round == s.round {
+		if d == nil || d.round == s.declarationRound {
 			continue
 		}
 		if d.removeBy == 0 {
@@ -44,7 +44,7 @@ func (w *writer) removeReplaced(s *service, now time.Time) {
 // awaitsFirstCheck reports whether a backend of the last round has no status.
 func (s *service) awaitsFirstCheck() bool {
 	return slices.ContainsFunc(s.records, func(rec *record) bool {
-		return rec.static != nil && rec.static.round == s.round && rec.published.hasNoStatus()
+		return rec.static != nil && rec.static.round == s.declarationRound && rec.published.hasNoStatus()
 	})
 }
 

@@ -10,8 +10,8 @@ package status
 //
 // The node is cut off if all of these hold:
 //   - two regions are dark, or the only region with evidence is dark
-//   - two services have a contradiction, or the only service with evidence has one
-//   - two agents contradict
+//   - two services have such a contradiction, or the only service with evidence has one
+//   - the reports of two agents contradict own checks of this node
 //
 // Agents name their regions themselves. The numbers of services and agents ensure that neither the holder of one
 // service's token nor a single agent can make a node ignore its own checks.
@@ -67,7 +67,7 @@ func (i *Isolation) Replace(previous, next Evidence) {
 	i.add(next, +1)
 }
 
-// add adds n, which is 1 or -1, to the sums with a contribution of e.
+// add adds evidence to the tallies and sums if n is 1, and removes the evidence if n is -1.
 func (i *Isolation) add(e Evidence, n int) {
 	if e.Kind == EvidenceNone {
 		return

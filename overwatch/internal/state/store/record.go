@@ -24,7 +24,7 @@ func sum(bucket string, key, value []byte) uint64 {
 	return binary.BigEndian.Uint64(h.Sum(out[:0]))
 }
 
-// seal returns the record of a value.
+// seal returns a value preceded by its checksum, which covers the bucket and the key.
 func seal(bucket string, key, value []byte) []byte {
 	record := make([]byte, 0, sumSize+len(value))
 	record = binary.BigEndian.AppendUint64(record, sum(bucket, key, value))

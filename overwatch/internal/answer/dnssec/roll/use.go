@@ -13,7 +13,9 @@ func (p *Progress) isOld(public []byte, created time.Time) bool {
 
 func (p *Progress) isTarget(public []byte) bool { return bytes.Equal(p.Target, public) }
 
-// Publishes reports whether a key belongs to the DNSKEY RRset. Keys created after the start of the Roll always do.
+// Publishes reports whether a key belongs to the DNSKEY RRset. The new key (the target) does after the stage Signing,
+// or if it was published before the Roll. A replaced key does if it was published before the Roll; in a change of the
+// algorithm, only before the stage Alone. Other keys, created after the start of the Roll, always do.
 func (p *Progress) Publishes(public []byte, created time.Time) bool {
 	switch {
 	case p.isTarget(public):

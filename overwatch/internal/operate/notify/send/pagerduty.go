@@ -21,7 +21,7 @@ type pagerDuty struct {
 	client *http.Client
 }
 
-// pagerEvent is the JSON text of an event.
+// pagerEvent is the body of a request to the PagerDuty Events API.
 type pagerEvent struct {
 	RoutingKey  string        `json:"routing_key"`
 	EventAction string        `json:"event_action"`
