@@ -8,8 +8,10 @@ import (
 
 // Rate limits of the log lines about changes of a status.
 const (
-	// quietFor is the time after a line about a backend in which the log only counts further changes.
-	quietFor = 30 * time.Second
+	// changesAtOnce is the maximum number of changes of a backend that are logged immediately within quietFor: a start, a
+	// failure and a recovery. The log counts further changes, and a line each quietFor contains their number.
+	changesAtOnce = 3
+	quietFor      = 30 * time.Second
 	// linesAtOnce is the maximum number of lines within linesEvery. A further line contains the number of suppressed
 	// lines.
 	linesAtOnce = 20
@@ -25,22 +27,27 @@ type changeLog struct {
 	timer      deadlineAt
 }
 
-// changeCount counts the changes of a backend since its last log line.
+// changeCount counts the changes of a backend within quietFor.
 type changeCount struct {
 	record *record
-	count  int
+	logged int // changes with an immediate line
+	count  int // changes since the last line
 	timer  deadlineAt
 }
 
 // logChange logs a change of the status or of the serving state of r, within the limits.
 func (w *writer) logChange(r *record, now time.Time) {
-	if n := w.changes.noisy[r]; n != nil {
+	n := w.changes.noisy[r]
+	if n == nil {
+		n = &changeCount{record: r}
+		w.changes.noisy[r] = n
+		w.setDeadline(n, &n.timer, now.Add(quietFor))
+	}
+	if n.logged == changesAtOnce {
 		n.count++
 		return
 	}
-	n := &changeCount{record: r}
-	w.changes.noisy[r] = n
-	w.setDeadline(n, &n.timer, now.Add(quietFor))
+	n.logged++
 	if e := w.newLogLine(now); e != nil {
 		addBackendFields(e, r).Msg("backend changed")
 	}
@@ -52,9 +59,10 @@ func (n *changeCount) handleDeadline(w *writer, _ deadlineAt, now time.Time) {
 		delete(w.changes.noisy, n.record)
 		return
 	}
-	if e := w.newLogLine(now); e != nil {
-		addBackendFields(e, n.record).Int("changes", n.count).Stringer("within",
-			quietFor).Msg("backend changed several times")
+	if e := addBackendFields(w.newLogLine(now), n.record); n.count == 1 {
+		e.Msg("backend changed")
+	} else {
+		e.Int("changes", n.count).Stringer("within", quietFor).Msg("backend changed several times")
 	}
 	n.count, n.timer = 0, 0
 	w.setDeadline(n, &n.timer, now.Add(quietFor))

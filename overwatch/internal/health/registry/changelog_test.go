@@ -29,6 +29,36 @@ func TestLog_AFlappingBackendIsCounted(t *testing.T) {
 	})
 }
 
+// A failure and a recovery within quietFor after the start of a backend are logged immediately. A single further change
+// is no series of changes.
+func TestLog_TheFirstFailureHasALineImmediately(t *testing.T) {
+	inWorld(t, notValidating, func(w *world) {
+		agent := w.authority.agent("one", "eu", "a.example")
+		lines := 0
+		for i, word := range []string{"healthy", "unhealthy", "healthy", "unhealthy"} {
+			w.beat(agent, a1+" "+word)
+			if i > 0 {
+				lines++
+			}
+			if got := strings.Count(w.log.String(), `"backend changed"`); got != lines {
+				t.Errorf("%d lines after %d changes:\n%s", got, lines, w.log.String())
+			}
+			w.pass(5 * time.Second)
+		}
+		w.beat(agent, a1+" healthy")
+		if got := strings.Count(w.log.String(), `"backend changed"`); got != lines {
+			t.Errorf("%d lines, want no immediate line for the fourth change", got)
+		}
+		w.beatFor(quietFor, agent, a1+" healthy")
+		if got := strings.Count(w.log.String(), `"backend changed"`); got != lines+1 {
+			t.Errorf("%d lines, want one for the counted change:\n%s", got, w.log.String())
+		}
+		if strings.Contains(w.log.String(), "several") {
+			t.Error("a single change is logged as several")
+		}
+	})
+}
+
 func TestLog_TheDeathOfASiteIsSummedUp(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		for i := range 100 {
