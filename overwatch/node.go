@@ -305,7 +305,8 @@ func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
 		AdminStateBegan:   timed.Began,
 		AdminStateExpired: timed.Expired,
 		Protection:        n.state.Protection, HoldChanged: n.brakes.RecordChange, BackendHeld: n.brakes.CheckBackend,
-		AgentLate: n.hints.Add, FailureSeen: n.peerHints.Hint, FailureDisputed: n.peerHints.RequestVotes,
+		AgentLate: n.hints.Add, ReportContradicts: n.hints.Add,
+		FailureSeen: n.peerHints.Hint, FailureDisputed: n.peerHints.RequestVotes,
 		DrainTime: n.state.DrainTime, RecoveryRamp: n.state.RecoveryRamp, Damping: n.state.Damping,
 		Logger: n.componentLogger("registry"),
 	})

@@ -111,8 +111,8 @@ func newBudget() tokenbucket.Bucket {
 	return tokenbucket.New(tokenbucket.PerSecond(changeRate, changeBurst))
 }
 
-// newFailureBudget returns the budget of a new agent for calls of Options.FailureSeen: once for each backend, and then
-// one call per second.
+// newFailureBudget returns the budget of a new agent for calls of Options.FailureSeen or Options.ReportContradicts:
+// once for each backend, and then one call per second.
 func newFailureBudget() tokenbucket.Bucket {
 	return tokenbucket.New(tokenbucket.PerSecond(1, wire.MaxBackends))
 }

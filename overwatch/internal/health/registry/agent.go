@@ -73,8 +73,9 @@ type agent struct {
 	// tokens as it has changes. deferralLogged is the time of the last log line about a deferred message.
 	budget         tokenbucket.Bucket
 	deferralLogged time.Time
-	// failures limits the calls of Options.FailureSeen for reports of the agent.
-	failures tokenbucket.Bucket
+	// failures limits the calls of Options.FailureSeen for reports of the agent, and contradictions those of
+	// Options.ReportContradicts.
+	failures, contradictions tokenbucket.Bucket
 	// refusalsLogged is the time of the last log line about rejected reports.
 	refusalsLogged time.Time
 	// evidence is the number of backends that the agent reports healthy while own checks fail.
@@ -99,7 +100,7 @@ type backendReport struct {
 func (w *writer) getOrCreateAgent(id string) *agent {
 	a := w.agents[id]
 	if a == nil {
-		a = &agent{id: id, budget: newBudget(), failures: newFailureBudget()}
+		a = &agent{id: id, budget: newBudget(), failures: newFailureBudget(), contradictions: newFailureBudget()}
 		w.agents[id] = a
 	}
 	return a

@@ -55,6 +55,46 @@ func TestFailureSeen(t *testing.T) {
 	})
 }
 
+// ReportContradicts is called when a changed report differs from the own check: once for a change, and only for the
+// agent that is authorized.
+func TestReportContradicts(t *testing.T) {
+	const foreign = "b.example:192.0.2.3:80"
+	inWorld(t, validating, func(w *world) {
+		var asked lateBackends
+		w.restart(Options{Timing: validating, ReportContradicts: asked.add})
+		want := func(step, ids string) {
+			t.Helper()
+			if got := asked.take(); got != ids {
+				t.Errorf("%s: %q, want %q", step, got, ids)
+			}
+		}
+		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{named(foreign, "nobody")}))
+		agent := w.authority.agent("a1", "eu", "a.example", "b.example")
+		w.beat(agent, a1+" unhealthy", foreign+" healthy")
+		want("no own check", "")
+		w.verdict(a1, check.Failure)
+		w.verdict(foreign, check.Failure)
+		want("a failed check", "")
+		w.beat(agent, a1+" healthy", foreign+" unhealthy")
+		want("the agent reports the recovery", a1)
+		w.beat(agent, a1+" healthy", foreign+" healthy")
+		want("the same report, and one of an unauthorized agent", "")
+		w.verdict(a1, check.Success)
+		want("the own check agrees", "")
+		w.beat(agent, a1+" unhealthy")
+		want("the agent reports a failure", a1)
+		for range 100 {
+			w.beat(agent, a1+" healthy")
+			w.beat(agent, a1+" unhealthy")
+			w.pass(100 * time.Millisecond)
+		}
+		most := wire.MaxBackends + 10 // in ten seconds
+		if got := strings.Count(asked.take(), a1); got > most {
+			t.Errorf("%d calls for an agent that alternates, want at most %d", got, most)
+		}
+	})
+}
+
 // An agent that alternates its reports does not use up the hints of the node: after a report of each backend, it causes
 // one per second. The hints of other agents stay.
 func TestFailureSeen_IsBoundedForEachAgent(t *testing.T) {

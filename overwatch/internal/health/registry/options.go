@@ -87,6 +87,9 @@ type Options struct {
 	// AgentLate is called for each backend of an agent with a late heartbeat, so that this node checks the backend soon:
 	// at most once per agent and stale threshold. Optional.
 	AgentLate func(ID)
+	// ReportContradicts is called for a backend when the report of its agent changes and contradicts the own check of this
+	// node, so that this node checks it soon. The limits are those of FailureSeen. Optional.
+	ReportContradicts func(ID)
 	// FailureSeen is called for a serving backend after the first failed own check, and when its agent begins to report
 	// unhealthy, so that other nodes check it. Reports of an agent cause at most a call for each of wire.MaxBackends
 	// backends, and then one per second. Optional.
@@ -143,6 +146,9 @@ func (o *Options) complete() error {
 	}
 	if o.AgentLate == nil {
 		o.AgentLate = func(ID) {}
+	}
+	if o.ReportContradicts == nil {
+		o.ReportContradicts = func(ID) {}
 	}
 	if o.FailureSeen == nil {
 		o.FailureSeen = func(ID) {}

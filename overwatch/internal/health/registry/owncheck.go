@@ -48,6 +48,16 @@ func (w *writer) noteFailedCheck(r *record) {
 	}
 }
 
+// noteContradiction calls Options.ReportContradicts if a new report of the agent of r contradicts the own check.
+func (w *writer) noteContradiction(r *record, reported *bool, now time.Time) {
+	own := r.published.OwnCheck.State
+	if reported == nil || own == check.StateUnknown || own == stateOf(*reported) || !w.isChecked(r) ||
+		r.hasUnauthorizedReporter() || !r.report.agent.contradictions.Take(now) {
+		return
+	}
+	w.options.ReportContradicts(r.id)
+}
+
 // dropOldLastKnown is called for a failed check. It changes an old last known state from healthy to unhealthy, so that
 // one failed check is sufficient. A recent state, and with agreement between nodes even an old state, changes only
 // after failure_threshold failed checks.

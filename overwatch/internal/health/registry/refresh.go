@@ -239,6 +239,9 @@ func (w *writer) replaceBackend(r *record, next Backend, now time.Time) {
 		}
 		return
 	}
+	if previous.Reported != next.Reported {
+		w.noteContradiction(r, next.Reported, now)
+	}
 	if next.Reported == w.reportedUnhealthy && previous.Reported != next.Reported && previous.isServable() &&
 		!r.hasUnauthorizedReporter() && r.report.agent.failures.Take(now) {
 		w.options.FailureSeen(r.id)

@@ -9,8 +9,8 @@ import (
 	"gslb.internal/overwatch/internal/health/registry"
 )
 
-// Hints contains backends with an urgent next check, because of signs that they have failed. A hint is no evidence. Its
-// methods are safe for concurrent use.
+// Hints contains backends with an urgent next check, because of signs that their state has changed. A hint is no
+// evidence. Its methods are safe for concurrent use.
 type Hints struct {
 	mu      sync.Mutex
 	pending map[registry.ID]struct{}

@@ -53,6 +53,34 @@ func TestHints_CheckTheBackendSoon(t *testing.T) {
 	})
 }
 
+// A hint about a recovered backend moves the next check forward. The fast interval then applies until the success
+// threshold, so that the backend does not wait for the next interval.
+func TestHints_FindARecoverySoon(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		back := target(1)
+		back.Spec.FastInterval, back.Spec.SuccessThreshold = time.Second, 2
+		w := newWorld(back)
+		w.fail()
+		v := w.run(t, 0)
+		after(4*interval + interval/2)
+		latest := func() registry.CheckResult {
+			found := w.verdicts(back.ID)
+			return found[len(found)-1]
+		}
+		if last := latest(); last.State != check.StateUnhealthy {
+			t.Fatalf("before: %+v", last)
+		}
+		w.mu.Lock()
+		w.answer = nil
+		w.mu.Unlock()
+		v.options.Hints.Add(back.ID)
+		after(1500 * time.Millisecond)
+		if last := latest(); last.State != check.StateHealthy {
+			t.Errorf("1.5 s after the recovery: %+v", last)
+		}
+	})
+}
+
 // Continuous hints do not raise the rate of checks above that of a failing backend: a fast interval lies between two
 // checks. The hint after a check is delayed, and takes effect.
 func TestHints_LeaveAFastIntervalBetweenChecks(t *testing.T) {
