@@ -89,12 +89,12 @@ func (f *front) answersQuery(path string, answer func(url.Values) (status int, b
 	f.instead[path] = answer
 }
 
-// fails has the front answer a path with an error of the node.
+// fails makes the front answer a path with an error of the node.
 func (f *front) fails(path string, status int, sentence string) {
 	f.answers(path, func() (int, any) { return status, map[string]string{"error": sentence} })
 }
 
-// stepsAside has the node answer everything again.
+// stepsAside makes the node answer all requests again.
 func (f *front) stepsAside() {
 	f.mu.Lock()
 	defer f.mu.Unlock()

@@ -12,7 +12,8 @@ import (
 type Observation struct {
 	Setting model.Failback        // must wait (model.Failback.Waits)
 	Regions []policy.RegionHealth // sorted by region
-	// InUse are the regions in the answers, without fallback answers, sorted. "" stands for backends without a region.
+	// InUse are the regions in the answers, without fallback answers, sorted. The region "" contains the backends without
+	// a region.
 	InUse []string
 	// Listed are the regions in the settings of the domain. IsConfigured reports whether the configuration has a region.
 	Listed       []string
@@ -33,7 +34,7 @@ func (o *Observation) isUsed(region string) bool {
 
 // Observe records the state of a domain after a decision with the regions of Awaiting. It finds the regions that begin
 // to await failback. It ends the wait of regions that answer because no other region can. While another region answers
-// some clients, such as those of one address family, the wait continues.
+// some clients, such as the clients of one address family, the wait continues.
 func (t *Tracker) Observe(name string, o Observation) {
 	if t.observe(name, &o, t.o.Now()) {
 		t.o.Changed(name)

@@ -80,7 +80,7 @@ func (f *FailBack) Plan(_ context.Context, t *Transaction) error {
 	return nil
 }
 
-// unused returns the requested regions that await failback, and that the domain does not use any more.
+// unused returns the requested regions that await failback, and that the domain no longer uses.
 func (f *FailBack) unused(t *Transaction, pending []failback.Pending) (list []string) {
 	for _, region := range t.c.o.Failbacks.Awaiting(f.Domain) {
 		if slices.Contains(f.Regions, region) &&
@@ -100,7 +100,7 @@ func (t *Transaction) endFailback(domain, region string) {
 	})
 }
 
-// UndoFailback is the Object that undoes a failback: the clients leave the regions again until the next failback. It
+// UndoFailback is the Object that undoes a failback: the clients leave the regions until the next failback. It
 // also undoes its own undo.
 type UndoFailback struct {
 	Of *api.AuditEntry

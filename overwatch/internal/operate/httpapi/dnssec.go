@@ -170,7 +170,7 @@ func (s *Server) listDNSSECKeys(c *call) (answer, error) {
 	list := api.DNSSECKeys{Enabled: s.o.SigningKeys != nil, Keys: []api.DNSSECKey{}}
 	if s.o.KeySync != nil {
 		var err error
-		if list.Sealed, err = s.seal(c, s.o.KeySync, s.o.KeySync.Seal); err != nil || list.Sealed != "" {
+		if list.Sealed, err = s.encryptForNode(c, s.o.KeySync, s.o.KeySync.Seal); err != nil || list.Sealed != "" {
 			return ok(list), err
 		}
 	}

@@ -64,7 +64,7 @@ const (
 	maxDocuments        = 2
 	maxWaitingDocuments = 16
 	documentPatience    = 5 * time.Second
-	// retryDocument is the Retry-After, in seconds, of a document that was rejected after documentPatience.
+	// retryDocument is the Retry-After, in seconds, of a document that the node rejects after documentPatience.
 	retryDocument = "5"
 )
 

@@ -58,7 +58,7 @@ func (s *Server) postNotificationsTest(c *call) (answer, error) {
 
 // getNotificationsTold answers GET /notifications/told for other nodes.
 func (s *Server) getNotificationsTold(c *call) (answer, error) {
-	sealed, err := s.seal(c, s.o.Notifier, func(proof string) (string, error) {
+	sealed, err := s.encryptForNode(c, s.o.Notifier, func(proof string) (string, error) {
 		return s.o.Notifier.Answer(c.Request.URL.RequestURI(), c.query["target"], c.query["group"], proof)
 	})
 	return ok(api.NotificationsTold{Sealed: sealed}), err

@@ -83,7 +83,7 @@ func (s *Server) getReplicationObjects(c *call) (answer, error) {
 	if s.o.Replication == nil {
 		return answer{}, notFound("this node has nothing to replicate")
 	}
-	sealed, err := s.seal(c, s.o.Replication, func(proof string) (string, error) {
+	sealed, err := s.encryptForNode(c, s.o.Replication, func(proof string) (string, error) {
 		q := replication.Question{Target: c.Request.URL.RequestURI(), Instance: c.query["instance"],
 			Hold: c.query["hold"] == "true", Apart: func() func() { return httpserve.Apart(c.Request) }}
 		q.Since, _ = strconv.ParseUint(c.query["since"], 10, 64) // validated by the table of operations, as is has
@@ -98,17 +98,20 @@ func (s *Server) getReplicationHints(c *call) (answer, error) {
 	if s.o.Hints == nil {
 		return answer{}, notFound("this node exchanges no hints")
 	}
-	sealed, err := s.seal(c, s.o.Hints, func(proof string) (string, error) {
+	sealed, err := s.encryptForNode(c, s.o.Hints, func(proof string) (string, error) {
 		return s.o.Hints.Answer(c.Request.URL.RequestURI(), c.query["backends"], proof)
 	})
 	return ok(api.ReplicationHints{Sealed: sealed}), err
 }
 
-// seal returns what answer seals for another node that proves itself by its Authorization, which door challenges, or ""
-// for an asker that does not try to.
-func (s *Server) seal(c *call, door interface{ Challenge() string }, answer func(proof string) (string, error)) (
-	sealed string, err error) {
-	c.Header("WWW-Authenticate", door.Challenge())
+// encryptForNode returns the encrypted result of answer for a node whose Authorization header answers the challenge of
+// verifier. It returns "" for a client without this header.
+func (s *Server) encryptForNode(
+	c *call,
+	verifier interface{ Challenge() string },
+	answer func(proof string) (string, error),
+) (sealed string, err error) {
+	c.Header("WWW-Authenticate", verifier.Challenge())
 	proof := nodeProof(c)
 	if proof == "" {
 		return "", nil
@@ -129,7 +132,7 @@ func (s *Server) logUnsealed(c *call, reason error) {
 	}
 	message := "a request of another node was refused"
 	if last {
-		message += "; no more is told of it for ten minutes but in the audit log"
+		message += "; the audit log contains further refusals of the next ten minutes"
 	}
 	s.log.Warn().Str("request_id", c.id).Stringer("client", c.client).Str("path", c.Request.URL.Path).
 		Str("reason", reason.Error()).Msg(message)
