@@ -33,7 +33,8 @@ func (a *app) agentsUnpinCommand() *cobra.Command {
 			"certificate.\n\n" +
 			"With --service, unpin deletes the pins of several agents: the agents that never reported, or the\n" +
 			"agents pinned since a time. It skips revoked agents. These agents enroll again while their token is\n" +
-			"accepted: lock or change the token first.",
+			"accepted: lock or change the token first.\n\n" +
+			"To move an agent to another machine, see \"Replace an agent\" in overwatch/docs/tasks.md.",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: a.CompleteArguments(agentNames),
 		RunE: func(cmd *cobra.Command, args []string) error {

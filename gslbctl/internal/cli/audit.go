@@ -56,10 +56,11 @@ func (a *app) auditListCommand() *cobra.Command {
 	var limit int
 	var f auditFlags
 	cmd := a.Listing(&cobra.Command{
-		Use:     "list",
-		Short:   "List audit log entries, latest first",
-		Long:    "list shows who changed what. -o json has the values before and after each change.",
-		Example: "  gslbctl audit list --since yesterday --until today --limit 1000",
+		Use:   "list",
+		Short: "List audit log entries, latest first",
+		Long:  "list shows who changed what. -o json has the values before and after each change.",
+		Example: "  gslbctl audit list --since yesterday --until today --limit 1000\n" +
+			"  gslbctl audit list --search ttl --since yesterday -o json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if limit < 1 || limit > api.MaxPageLimit {
 				return fmt.Errorf("--limit is %d: it must be from 1 to %d", limit, api.MaxPageLimit)
@@ -115,7 +116,7 @@ func (a *app) auditTable(list auditList, several bool) *render.Table {
 		Columns: []render.Column{{Name: "ID", Right: true}, {Name: "WHEN"}, {Name: "ACTOR"}, {Name: "ACTION"},
 			{Name: "RESOURCE", Spare: 3}, {Name: "WHICH", Spare: 1}, {Name: "OUTCOME", Spare: 2},
 			{Name: "FROM", Wide: true}, {Name: "REQUEST", Wide: true}},
-		Empty: "Nothing was changed.",
+		Empty: "No audit entry matches.",
 	}
 	cmdline.NodeColumn(several, t)
 	for _, e := range list.Entries {
@@ -128,22 +129,22 @@ func (a *app) auditTable(list auditList, several bool) *render.Table {
 	return t
 }
 
-// auditVerdict is the result of audit verify, for one node or for all together.
-type auditVerdict struct {
+// auditCheck is the result of audit verify, for one node or for all together.
+type auditCheck struct {
 	Sound   bool   `json:"sound"`
 	Entries int    `json:"entries"`
 	Problem string `json:"problem"`
 }
 
-// auditVerdicts is the output of audit verify.
-type auditVerdicts struct {
-	auditVerdict
-	Nodes []nodeVerdict `json:"nodes"`
+// auditChecks is the output of audit verify.
+type auditChecks struct {
+	auditCheck
+	Nodes []nodeCheck `json:"nodes"`
 }
 
-type nodeVerdict struct {
+type nodeCheck struct {
 	fleet.Asked
-	auditVerdict
+	auditCheck
 }
 
 func (a *app) auditVerifyCommand() *cobra.Command {
@@ -151,11 +152,11 @@ func (a *app) auditVerifyCommand() *cobra.Command {
 		Use:   "verify",
 		Short: "Verify the hash chains of the audit logs",
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			g, err := fleet.Gather(cmd.Context(), a.Fleet, readVerdict)
+			g, err := fleet.Gather(cmd.Context(), a.Fleet, readCheck)
 			if err != nil {
 				return err
 			}
-			v := judgeAudit(g)
+			v := mergeChecks(g)
 			err = a.Print(v, v.text)
 			if err != nil || v.Sound {
 				return g.Done(err)
@@ -165,10 +166,10 @@ func (a *app) auditVerifyCommand() *cobra.Command {
 	})
 }
 
-// judgeAudit merges the verdicts of the nodes. The result is valid if the verdict of each answering node is valid.
-func judgeAudit(g fleet.Gathered[auditVerdict]) auditVerdicts {
-	all := auditVerdicts{auditVerdict: auditVerdict{Sound: true}}
-	said := map[string]auditVerdict{}
+// mergeChecks merges the check results of the nodes. The result is sound if the result of each answering node is sound.
+func mergeChecks(g fleet.Gathered[auditCheck]) auditChecks {
+	all := auditChecks{auditCheck: auditCheck{Sound: true}}
+	said := map[string]auditCheck{}
 	for _, r := range g.Answers {
 		said[r.Node] = r.Value
 		all.Entries += r.Value.Entries
@@ -177,12 +178,12 @@ func judgeAudit(g fleet.Gathered[auditVerdict]) auditVerdicts {
 		}
 	}
 	for _, n := range g.Nodes {
-		all.Nodes = append(all.Nodes, nodeVerdict{n, said[n.Node]})
+		all.Nodes = append(all.Nodes, nodeCheck{n, said[n.Node]})
 	}
 	return all
 }
 
-func (v *auditVerdicts) text() string {
+func (v *auditChecks) text() string {
 	var lines []string
 	for _, n := range v.Nodes {
 		which := "The audit log"
@@ -200,9 +201,9 @@ func (v *auditVerdicts) text() string {
 	return render.Lines(lines)
 }
 
-// readVerdict verifies the audit chains of a node: own changes, rejections, and changes of other nodes.
-func readVerdict(ctx context.Context, c *api.Client) (auditVerdict, error) {
-	v := auditVerdict{Sound: true}
+// readCheck verifies the audit chains of a node: own changes, rejections, and changes of other nodes.
+func readCheck(ctx context.Context, c *api.Client) (auditCheck, error) {
+	v := auditCheck{Sound: true}
 	for _, actions := range []string{"", api.AuditRefused, api.AuditReceive} {
 		query := url.Values{"sort_order": {"asc"}}
 		if actions != "" {

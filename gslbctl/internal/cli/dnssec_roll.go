@@ -47,7 +47,7 @@ func (a *app) dnssecRolls(ctx context.Context) error {
 func (a *app) rollsTable(list []nodeRoll) *render.Table {
 	t := &render.Table{Columns: []render.Column{{Name: "ZONE"}, {Name: "NODE"}, {Name: "STAGE"}, {Name: "SINCE"},
 		{Name: "NEW KEY", Right: true}, {Name: "OLD KEYS"}, {Name: "NEXT"}, {Name: "WAITS FOR"}},
-		Empty: "There are no key rollovers and no signing transitions."}
+		Empty: "There are no key rollovers and no signing transitions; gslbctl dnssec roll ZONE starts a rollover."}
 	for _, r := range list {
 		key := number(r.KeyTag)
 		if isWay(&r.Roll) {
@@ -83,8 +83,9 @@ type rollOptions struct {
 func (a *app) dnssecRollCommand() *cobra.Command {
 	var o rollOptions
 	cmd := &cobra.Command{
-		Use:   "roll [zone]",
-		Short: "Roll over the signing key of a zone",
+		Use:     "roll [zone]",
+		Aliases: []string{"rollover", "rotate"},
+		Short:   "Roll over the signing key of a zone",
 		Long: "roll creates a new signing key for a zone on one node. All nodes follow the stages of the rollover:\n" +
 			"publish the key, offer it to the parent zone with CDS records, sign with it only once the parent has\n" +
 			"its DS record, and remove the old key. Each stage lasts until the data of the previous stage has\n" +

@@ -88,7 +88,7 @@ func (a *app) drainCommand() *cobra.Command {
 	var f drainFlags
 	cmd := &cobra.Command{
 		Use:   "drain " + backendForms + "|<agent>|<region>",
-		Short: "Drain backends before maintenance",
+		Short: "Drain a backend, a machine or a whole region before maintenance",
 		Long: "drain reduces the traffic of backends to zero on every node: one backend, all at an address, all of\n" +
 			"an agent, or all in a region, as the nodes know them now. First, every node checks which names would\n" +
 			"have too few backends.\n\n" +
@@ -97,6 +97,7 @@ func (a *app) drainCommand() *cobra.Command {
 			"answer. gslbctl undrain restores the traffic.",
 		Example: "  gslbctl drain app.example.com:192.0.2.10:443 --wait\n" +
 			"  gslbctl drain 192.0.2.10 --over 5m --wait && ssh 192.0.2.10 reboot\n" +
+			"  gslbctl drain eu --wait\n" +
 			"  gslbctl drain eu --at 22:00 --for 2h --reason \"power work\"",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.CompleteArguments(drainNames),

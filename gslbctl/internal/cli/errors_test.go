@@ -71,7 +71,7 @@ func TestErrors_AreOneSentenceWithTheNextStep(t *testing.T) {
 		"servers --timeout soon":       `--timeout is "soon": it must be a time with its unit`,
 		"servers now": `unknown command "now" for gslbctl servers; gslbctl servers --help ` +
 			`shows`,
-		"server": `unknown command "server" for gslbctl: did you mean servers?; ` +
+		"server": `unknown command "server" for gslbctl: did you mean servers? ` +
 			`gslbctl --help shows`,
 		"servers lsit": "did you mean list or set?",
 		"status now":   `unexpected argument "now": write gslbctl status; gslbctl status --help shows`,

@@ -68,7 +68,8 @@ func joinSteps(j *pair.Joined) string {
 	add("     agent:")
 	add("       gossip:")
 	add("         overwatch_nodes: %s", quoted(j.Agents))
-	add("4. on %s and each other node, in /etc/gslb/overwatch.yaml, then reload gslb-overwatch:", j.Existing)
+	add("4. gslbctl diff compares the nodes, and gslbctl dnssec keys shows that they sign with the same keys")
+	add("5. on %s and each other node, in /etc/gslb/overwatch.yaml, then reload gslb-overwatch:", j.Existing)
 	for _, zone := range j.Zones {
 		add("     dns.zones, %s:", zone.Name)
 		add("       nameservers: %s", quoted(zone.Nameservers))
@@ -76,11 +77,11 @@ func joinSteps(j *pair.Joined) string {
 			add("       records: add %q", record)
 		}
 	}
-	add("5. gslbctl diff compares the nodes, and gslbctl dnssec keys shows that they sign with the same keys")
 	add("6. in the zone above, add:")
 	for _, record := range j.Parent {
 		add("     %s", record)
 	}
+	add("7. add the node to the context: gslbctl context set")
 	return render.Lines(lines)
 }
 

@@ -14,12 +14,16 @@ import (
 )
 
 func (a *app) nodesCommand() *cobra.Command {
-	return cmdline.Group("nodes", "List overwatch nodes; announce, reissue and deregister agents",
+	cmd := cmdline.Group("nodes", "List overwatch nodes; announce, reissue and deregister agents",
 		a.nodesListCommand("list"),
 		a.nodesShowCommand(), a.nodesAgentsCommand(),
 		cmdline.Changing(a.nodesAnnounceCommand()), a.nodesDeregisterCommand(), a.nodesCertificateCommand(),
 		a.nodesReissueCommand(),
 		a.nodesRevokeCommand(), a.nodesListCommand("overwatch"))
+	cmd.Long = "nodes lists overwatch nodes. announce, deregister, certificate and reissue are about agents.\n\n" +
+		"Overwatch nodes are added and removed in the configuration: gslbctl init --join prints the steps for a new\n" +
+		"node, and overwatch/docs/tasks.md has \"Remove a node\"."
+	return cmd
 }
 
 func (a *app) nodesListCommand(name string) *cobra.Command {

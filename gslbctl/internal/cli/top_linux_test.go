@@ -178,7 +178,7 @@ func TestTop_RefusesAnUnsafeChange(t *testing.T) {
 	n, _ := drainingNode(t, fakeBackend("192.0.2.10", 443, "eu-1", "eu"))
 	n.set("POST /api/v1/routing/consequences", lossOf("app.example.com"))
 	o := atTerminal(t, n, "watch", "--interval", "100ms")
-	o.sees(t, "[1 names]")
+	o.sees(t, "[1: names]")
 	o.press(t, "2")
 	o.sees(t, "> app.example.com  192.0.2.10:443")
 	o.press(t, "d", "\r")

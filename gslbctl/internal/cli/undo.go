@@ -19,14 +19,16 @@ func (a *app) undoCommand() *cobra.Command {
 	var force bool
 	cmd := &cobra.Command{
 		Use:   "undo [<audit id>]",
-		Short: "Undo a change",
+		Short: "Undo your last change, or any change by its audit id",
 		Long: "undo reverts your last change in the cluster. It restores the previous override, weight or drain, and\n" +
 			"the standby after a failback. It also reverts the creation, change and removal of domains, servers,\n" +
 			"regions and mappings, and all changes of apply, with pruned objects. A command is one change: undo\n" +
 			"reverts the whole change or nothing.\n\n" +
-			"Without an id, undo finds your last change on all nodes. Each node numbers its own audit entries, so\n" +
-			"an id requires exactly one node. undo fails if a later change affects the same object. An undo can\n" +
-			"be undone. If undo does not cover your last change, such as config set, it fails and changes nothing.",
+			"Without an id, undo finds your last change on all nodes: the last change with your token. With an id\n" +
+			"of gslbctl audit list, it reverts this change, also of another operator. Each node numbers its own\n" +
+			"audit entries, so an id requires exactly one node, selected by --api. undo fails if a later change\n" +
+			"affects the same object. A second undo reverts the first: to revert an earlier change, name its id.\n" +
+			"If undo does not cover your last change, such as config set, it fails and changes nothing.",
 		Example:           "  gslbctl undo\n  gslbctl --api ns1.example.com:8080 undo 1042",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: cobra.NoFileCompletions,

@@ -29,7 +29,7 @@ type weightFlags struct {
 func (a *app) weightCommand() *cobra.Command {
 	var f weightFlags
 	cmd := &cobra.Command{
-		Use:   "weight " + backendForms + " <0..1000>|--clear",
+		Use:   "weight " + backendForms + " <0..1000> --reason <text>|--clear",
 		Short: "Set a temporary weight for backends",
 		Long: "weight overrides the declared weight of backends until it is cleared or expires. DNS has changed\n" +
 			"when the command returns. A backend of weight 0 serves only if no other backend can serve. For\n" +
@@ -42,7 +42,7 @@ func (a *app) weightCommand() *cobra.Command {
 		ValidArgsFunction: a.backendArguments,
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.weigh(cmd, args, f) },
 	}
-	cmd.Flags().StringVar(&f.reason, "reason", "", "the reason, for other operators")
+	cmd.Flags().StringVar(&f.reason, "reason", "", "the reason, for other operators; required, except with --clear")
 	windowFlags(cmd, &f.when)
 	cmd.Flags().BoolVar(&f.clear, "clear", false, "restore the declared weight")
 	cmdline.ForceFlag(cmd, &f.force)
@@ -77,7 +77,8 @@ func (a *app) weigh(cmd *cobra.Command, args []string, f weightFlags) error {
 	}
 	weight, err := strconv.Atoi(rest[0])
 	if err != nil || weight < 0 || weight > api.MaxWeight {
-		return fmt.Errorf("the weight is %q: it must be from 0 to %d", rest[0], api.MaxWeight)
+		return fmt.Errorf("the weight is %q: it must be a number from 0 to %d, relative to the other backends of "+
+			"the name; gslbctl backends shows the shares", rest[0], api.MaxWeight)
 	}
 	if strings.TrimSpace(f.reason) == "" {
 		return fmt.Errorf("--reason is missing: the reason, for other operators, such as --reason \"warming up\"")

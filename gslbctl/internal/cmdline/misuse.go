@@ -13,6 +13,9 @@ import (
 type UsageError struct{ Command, Message string }
 
 func (m *UsageError) Error() string {
+	if strings.HasSuffix(m.Message, "?") {
+		return m.Message + " " + m.Command + " --help shows the usage"
+	}
 	return m.Message + "; " + m.Command + " --help shows the usage"
 }
 

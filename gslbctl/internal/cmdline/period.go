@@ -78,10 +78,14 @@ func Query(now time.Time, p *Period, from, to string, fields map[string]string) 
 	return q, p.set(q, from, to, now)
 }
 
-// ParsePast parses a time in the past in the time zone of now: an age such as 2d3h, an RFC 3339 time, "yesterday",
-// "today" or a date, optionally followed by a clock time. A clock time without a day is its latest occurrence.
+// ParsePast parses a time in the past in the time zone of now: "now", an age such as 2d3h, an RFC 3339 time,
+// "yesterday", "today" or a date, optionally followed by a clock time. A clock time without a day is its latest
+// occurrence.
 func ParsePast(text string, now time.Time) (at time.Time, err error) {
 	text = strings.TrimSpace(text)
+	if strings.EqualFold(text, "now") {
+		return now, nil
+	}
 	if age, err := ParseSpan(text); err == nil {
 		if age < 0 {
 			return at, fmt.Errorf("%q is negative: give an age such as 10m", text)

@@ -14,6 +14,7 @@ func TestParsePast_TakesWhatPeopleType(t *testing.T) {
 	}
 	at := time.Date(2026, 3, 29, 21, 30, 0, 0, berlin) // the clocks jumped from 02:00 to 03:00 in the night before
 	for text, want := range map[string]string{
+		"now":                  "2026-03-29 21:30:00 CEST (19:30:00 UTC)",
 		"10m":                  "2026-03-29 21:20:00 CEST (19:20:00 UTC)",
 		"1d":                   "2026-03-28 20:30:00 CET (19:30:00 UTC)",
 		"21:30":                "2026-03-29 21:30:00 CEST (19:30:00 UTC)",

@@ -102,13 +102,13 @@ func (m *model) title() string {
 func (m *model) tabs() string {
 	var names []string
 	for i, name := range m.live.Tabs {
-		text := fmt.Sprintf("%d %s", i+1, name)
+		text := fmt.Sprintf("%d: %s", i+1, name)
 		if i == m.tab {
 			text = "[" + text + "]"
 		}
 		names = append(names, text)
 	}
-	return strings.Join(names, "  ")
+	return strings.Join(names, "   ")
 }
 
 // lastLine returns a prompt, or the keys and the range of visible lines if some are hidden.

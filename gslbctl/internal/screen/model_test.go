@@ -62,9 +62,9 @@ func TestModel_KeysScrollAndChooseTabs(t *testing.T) {
 		{pressed(tea.KeySpace), "5 f\n", "2 c"},
 		{pressed(tea.KeyHome, tea.KeyRight), "\nghijkl\n", "0 a"},
 		{pressed(tea.KeyLeft, tea.KeyLeft), "HEAD\n0 a", ""},
-		{pressed(tea.KeyTab), "OTHER HEAD\n0 a", "[1 one]"},
-		{typed("1"), "[1 one]", "[2 two]"},
-		{typed("2", "4"), "[2 two]", "[1 one]"}, // there is no fourth tab
+		{pressed(tea.KeyTab), "OTHER HEAD\n0 a", "[1: one]"},
+		{typed("1"), "[1: one]", "[2: two]"},
+		{typed("2", "4"), "[2: two]", "[1: one]"}, // there is no fourth tab
 		{typed("j", "x"), "OTHER HEAD\n1 b", "0 a"},
 	} {
 		for _, key := range step.keys {
