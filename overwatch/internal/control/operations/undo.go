@@ -58,7 +58,7 @@ func (op *Operations) Undo(r *Request, name string, dryRun bool) (api.Undone, er
 	if err != nil {
 		return undone, withUndone(err, undone)
 	}
-	undone.Success, undone.Message = true, undoSentence(&undone, !dryRun)
+	undone.Success, undone.Message = true, undoSentence(&undone, e.Details["undoes"], !dryRun)
 	return undone, nil
 }
 
@@ -85,11 +85,16 @@ func undoneBy(entries []api.AuditEntry) api.Undone {
 	return undone
 }
 
-// undoSentence describes an undo that has been made, or would be.
-func undoSentence(u *api.Undone, made bool) string {
+// undoSentence describes an undo that has been made, or would be. reverted is the number of the entry that the undone
+// change had reverted, or "".
+func undoSentence(u *api.Undone, reverted string, made bool) string {
 	verb := "is undone"
 	if !made {
 		verb = "would be undone"
+	}
+	if reverted != "" {
+		return fmt.Sprintf("the undo of entry %s %s: its change of %s applies again; an audit id selects an earlier change",
+			reverted, verb, strings.TrimSpace(u.Resource+" "+u.ResourceID))
 	}
 	object := strings.TrimSpace(u.Resource + " " + u.ResourceID) // a document has no id
 	if len(u.Entries) > 1 {

@@ -86,7 +86,8 @@ func TestUndo_TakesTheLastChangeBackAndForthAgain(t *testing.T) {
 		if r := w.undo(operations.LastChange); r.status != 200 || w.state() != before {
 			t.Errorf("%+v undone: %+v\n%s\nwas before\n%s", step, r, w.state(), before)
 		}
-		if r := w.undo(operations.LastChange); r.status != 200 || w.state() != after {
+		if r := w.undo(operations.LastChange); r.status != 200 || w.state() != after ||
+			!strings.Contains(r.body, "the undo of entry ") {
 			t.Errorf("%+v and once more: %+v\n%s\nwas before\n%s", step, r, w.state(), after)
 		}
 	}
