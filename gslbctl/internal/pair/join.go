@@ -93,6 +93,9 @@ func (j *joiner) edit(region string) error {
 		return fmt.Errorf("no zone has an address record of %s: add its name to nameservers and its address to records "+
 			"of the zone", j.existing)
 	}
+	if err := j.checkAddresses(); err != nil {
+		return err
+	}
 	j.set(scalar(j.node.Name), "overwatch", "identity", "node_id")
 	if region != "" {
 		j.set(scalar(region), "overwatch", "identity", "region")
@@ -109,6 +112,32 @@ func (j *joiner) edit(region string) error {
 			j.result.Secrets = append(j.result.Secrets, value.Value)
 		}
 	})
+	return nil
+}
+
+// checkAddresses returns an error if the existing node has a loopback address, or if the new node has an address of the
+// existing node or of a peer. The listeners of several nodes on one machine require different ports.
+func (j *joiner) checkAddresses() error {
+	for _, address := range j.address {
+		if address.IsLoopback() {
+			return fmt.Errorf("the cluster runs on one machine (%s), and no other machine can join it: create it again "+
+				"without --local, or with all nodes: gslbctl init DIRECTORY --local --node a --node b", address)
+		}
+	}
+	used := slices.Clone(j.address)
+	for _, peer := range values(find(j.root(), "overwatch", "dnssec", "key_sync", "peers")) {
+		if at, err := url.Parse(peer); err == nil {
+			if address, err := netip.ParseAddr(at.Hostname()); err == nil {
+				used = append(used, address)
+			}
+		}
+	}
+	for _, address := range j.node.Addresses {
+		if slices.Contains(used, address) {
+			return fmt.Errorf("--node %s=%s: another node of the cluster has this address: give the new node another "+
+				"address", j.node.Name, address)
+		}
+	}
 	return nil
 }
 

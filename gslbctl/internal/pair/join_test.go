@@ -130,6 +130,20 @@ dns:
 			t.Errorf("%q: %v", c.new, err)
 		}
 	}
+	for node, want := range map[string]string{"203.0.113.10": "another node of the cluster has this address",
+		"198.51.100.10": "another node of the cluster has this address"} {
+		write(strings.Replace(text, "  gossip:",
+			"  dnssec: {key_sync: {peers: [\"http://198.51.100.10:8080\"]}}\n  gossip:", 1))
+		if _, err := Join(t.TempDir(), file, at("ns2", node), ""); err == nil ||
+			!strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", node, err)
+		}
+	}
+	write(strings.ReplaceAll(text, "203.0.113.10", "127.0.0.1"))
+	if _, err := Join(t.TempDir(), file, at("ns2", "192.0.2.53"), ""); err == nil ||
+		!strings.Contains(err.Error(), "without --local") {
+		t.Errorf("a node joins a cluster on one machine: %v", err)
+	}
 	if _, err := Join(t.TempDir(), file, at("ns2"), ""); err == nil {
 		t.Error("a node without an address joins")
 	}
