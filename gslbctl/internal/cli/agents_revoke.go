@@ -25,12 +25,12 @@ func (a *app) agentsRevokeCommand() *cobra.Command {
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.CompleteArguments(agentNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := a.Confirm(cmd.Context(), yes,
-				"Revoking "+args[0]+" removes the backends that only this agent reports from DNS"); err != nil {
-				return err
-			}
 			ctx, err := a.CheckConsequences(cmd.Context(), force, api.ConsequenceRequest{Agents: args, Removed: true})
 			if err != nil {
+				return err
+			}
+			if err := a.Confirm(cmd.Context(), yes,
+				"Revoking "+args[0]+" removes the backends that only this agent reports from DNS"); err != nil {
 				return err
 			}
 			return a.revoke(ctx, args[0], req)

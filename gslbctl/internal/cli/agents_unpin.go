@@ -48,13 +48,13 @@ func (a *app) agentsUnpinCommand() *cobra.Command {
 			if many != (unpinMany{}) {
 				return errors.New("--never-reported, --since and --dry-run go with --service, not with an agent")
 			}
+			ctx, err := a.CheckConsequences(cmd.Context(), force, api.ConsequenceRequest{Agents: args, Removed: true})
+			if err != nil {
+				return err
+			}
 			if err := a.Confirm(cmd.Context(), yes,
 				"Unpinning "+args[0]+" removes the backends that only this agent reports from DNS until it enrolls "+
 					"again"); err != nil {
-				return err
-			}
-			ctx, err := a.CheckConsequences(cmd.Context(), force, api.ConsequenceRequest{Agents: args, Removed: true})
-			if err != nil {
 				return err
 			}
 			return a.Change(ctx, func(ctx context.Context, c *api.Client) (string, error) {

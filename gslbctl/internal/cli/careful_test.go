@@ -22,6 +22,7 @@ func TestCareful_NothingChangesWhereANameWouldBeLost(t *testing.T) {
 	server := fakeBackend("192.0.2.10", 443, "eu-1", "eu")
 	for line, asked := range map[string]string{
 		"drain " + server.ID:            `{"backends":["` + server.ID + `"]}`,
+		"drain --region eu -y":          `{"regions":["eu"]}`,
 		"drain EU -y":                   `{"regions":["eu"]}`, // regions are compared without case
 		"drain eu -y":                   `{"regions":["eu"]}`, // it may have more servers than one request takes
 		"servers drain " + server.ID:    `{"backends":["` + server.ID + `"]}`,

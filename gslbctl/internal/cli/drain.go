@@ -21,6 +21,7 @@ import (
 // drainFlags are the flags of drain.
 type drainFlags struct {
 	order  drainOrder
+	region string
 	wait   bool
 	within time.Duration
 	yes    bool
@@ -87,7 +88,7 @@ func drainSentence(req api.DrainRequest, d api.Drain, now time.Time) string {
 func (a *app) drainCommand() *cobra.Command {
 	var f drainFlags
 	cmd := &cobra.Command{
-		Use:   "drain " + backendForms + "|<agent>|<region>",
+		Use:   "drain {" + backendForms + "|<agent>|<region> | --region <region>}",
 		Short: "Drain a backend, a machine or a whole region before maintenance",
 		Long: "drain reduces the traffic of backends to zero on every node: one backend, all at an address, all of\n" +
 			"an agent, or all in a region, as the nodes know them now. First, every node checks which names would\n" +
@@ -99,9 +100,13 @@ func (a *app) drainCommand() *cobra.Command {
 			"  gslbctl drain 192.0.2.10 --over 5m --wait && ssh 192.0.2.10 reboot\n" +
 			"  gslbctl drain eu --wait\n" +
 			"  gslbctl drain eu --at 22:00 --for 2h --reason \"power work\"",
-		Args:              cobra.ExactArgs(1),
+		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: a.CompleteArguments(drainNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			name, err := drainedName(args, f.region)
+			if err != nil {
+				return err
+			}
 			if f.order.over < 0 || f.within < 0 || cmd.Flags().Changed("within") && f.within == 0 {
 				return errors.New("--over and --within must be above zero, such as 2m")
 			}
@@ -115,10 +120,11 @@ func (a *app) drainCommand() *cobra.Command {
 			if f.wait && (req.Share > 0 || req.StartsAt != nil) {
 				return errors.New("--wait requires a drain to zero that starts now: omit --to and --at")
 			}
-			return a.drain(cmd.Context(), args[0], req, f)
+			return a.drain(cmd.Context(), name, req, f)
 		},
 	}
 	f.order.flags(cmd)
+	a.drainRegionFlag(cmd, &f.region)
 	cmd.Flags().BoolVar(&f.wait, "wait", false, "wait until no node answers with the backends and the TTL has expired")
 	cmdline.SpanVar(cmd.Flags(), &f.within, "within", 0,
 		"maximum time of --wait (default the drain, the TTL and a minute)")
@@ -129,20 +135,25 @@ func (a *app) drainCommand() *cobra.Command {
 
 func (a *app) undrainCommand() *cobra.Command {
 	var yes bool
+	var region string
 	cmd := &cobra.Command{
-		Use:               "undrain " + backendForms + "|<agent>|<region>",
+		Use:               "undrain {" + backendForms + "|<agent>|<region> | --region <region>}",
 		Short:             "End the drain of backends",
-		Args:              cobra.ExactArgs(1),
+		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: a.CompleteArguments(drainNames),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			servers, err := a.serversNamed(cmd.Context(), args[0], backendsAndDrains)
+			name, err := drainedName(args, region)
+			if err != nil {
+				return err
+			}
+			servers, err := a.serversToDrain(cmd.Context(), name, region, backendsAndDrains)
 			if err != nil {
 				return err
 			}
 			servers = slices.DeleteFunc(servers, func(b api.Backend) bool { return !b.Draining })
 			if len(servers) == 0 {
 				return fleet.NewError(fleet.Degraded, fmt.Sprintf("there is no active or planned drain of %q; "+
-					""+fleet.NothingChanged, args[0]),
+					""+fleet.NothingChanged, name),
 					&api.Error{Status: http.StatusNotFound})
 			}
 			return a.Change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {
@@ -150,6 +161,7 @@ func (a *app) undrainCommand() *cobra.Command {
 			})
 		},
 	}
+	a.drainRegionFlag(cmd, &region)
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "no effect: undrain needs no confirmation")
 	return cmd
 }
@@ -164,13 +176,13 @@ func undrain(ctx context.Context, c *api.Client, id string) (said string, err er
 }
 
 func (a *app) drain(ctx context.Context, name string, req api.DrainRequest, f drainFlags) error {
-	servers, err := a.serversNamed(ctx, name, allBackends)
+	servers, err := a.serversToDrain(ctx, name, f.region, allBackends)
 	if err != nil {
 		return err
 	}
 	if req.Share == 0 {
 		asked := api.ConsequenceRequest{Backends: allIDs(servers)}
-		if isRegion(name, servers) { // a region may have more backends than the maximum of a request
+		if f.region != "" || isRegion(name, servers) { // a region may have more backends than the maximum of a request
 			asked = api.ConsequenceRequest{Regions: []string{servers[0].Region}}
 		}
 		if ctx, err = a.CheckConsequences(ctx, f.force, asked); err != nil {

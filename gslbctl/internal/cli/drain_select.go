@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/spf13/cobra"
+
 	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/shared/api"
 )
@@ -76,6 +78,43 @@ func (a *app) serversNamed(ctx context.Context, name string, list fleet.Request[
 	return nil, fleet.NewError(fleet.Degraded, fmt.Sprintf(
 		"no node knows a server, an address, an agent or a region %q; "+fleet.NothingChanged+": gslbctl servers -o "+
 			"name lists the servers", name), &api.Error{Status: http.StatusNotFound})
+}
+
+// drainRegionFlag adds --region to drain or undrain.
+func (a *app) drainRegionFlag(cmd *cobra.Command, region *string) {
+	cmd.Flags().StringVar(region, "region", "", "all backends in this `region`, instead of an argument")
+	_ = cmd.RegisterFlagCompletionFunc("region", a.Complete(allRegionNames))
+}
+
+// drainedName returns the argument of drain or undrain, or the value of --region. Exactly one is required.
+func drainedName(args []string, region string) (string, error) {
+	switch {
+	case len(args) == 0 && region == "":
+		return "", errors.New("arguments are missing: name a backend, an address, an agent or a region")
+	case len(args) > 0 && region != "":
+		return "", fmt.Errorf("--region %s and %q are given: omit one of them", region, args[0])
+	case region != "":
+		return region, nil
+	}
+	return args[0], nil
+}
+
+// serversToDrain returns the backends of a region, or without a region the backends that serversNamed returns.
+func (a *app) serversToDrain(ctx context.Context, name, region string,
+	known fleet.Request[api.BackendList]) ([]api.Backend, error) {
+	if region == "" {
+		return a.serversNamed(ctx, name, known)
+	}
+	all, err := a.knownBackends(ctx, known)
+	if err != nil {
+		return nil, err
+	}
+	found := filtered(all, func(b api.Backend) bool { return strings.EqualFold(b.Region, region) })
+	if len(found) == 0 {
+		return nil, fleet.NewError(fleet.Degraded, fmt.Sprintf("no node knows a backend in the region %q; "+
+			fleet.NothingChanged, region), &api.Error{Status: http.StatusNotFound})
+	}
+	return found, nil
 }
 
 // isRegion reports whether serversNamed has selected these servers by their region name.

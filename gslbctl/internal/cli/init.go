@@ -31,14 +31,13 @@ func (a *app) initCommand() *cobra.Command {
 	var nodes, services []string
 	var join string
 	cmd := &cobra.Command{
-		Use:   "init <directory> --zone <zone> --service <name>=<ip>:<port> --node <name>=<ip>",
+		Use:   "init <directory> {--zone <zone> --service <name>=<ip>:<port> | --join <file>} --node <name>=<ip>",
 		Short: "Create the configuration of a new cluster or a new node",
 		Long: "init writes the configuration of each overwatch node of a zone, and agent.yaml for an agent that\n" +
 			"reports backends to all nodes, with new keys. Several nodes exchange their signing keys. admin.token\n" +
 			"has all rights; gslbctl gets a context with this token, named by --context or the zone.\n\n" +
 			"With --join, init writes the configuration of another node of an existing cluster, and prints the\n" +
-			"changes for the other nodes, the agents and the parent zone: gslbctl init <directory> --join <file>\n" +
-			"--node <name>=<ip>.\n\n" +
+			"changes for the other nodes, the agents and the parent zone.\n\n" +
 			"init sends no request and overwrites no configuration.",
 		Example: "  gslbctl init ./try --local --zone gslb.example.com --service app=127.0.0.1:8000\n" +
 			"  gslbctl init ./gslb --zone gslb.example.com --node ns1=203.0.113.10 --node " +

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -9,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"gslb.internal/gslbctl/internal/cmdline"
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/gslbctl/internal/render"
 	"gslb.internal/shared/api"
 )
@@ -134,10 +137,25 @@ func (a *app) nodesAnnounceCommand() *cobra.Command {
 func (a *app) nodesDeregisterCommand() *cobra.Command {
 	return a.removal(removal{
 		use: "deregister <agent>", short: "Delete an agent, its announcement and its certificate pin",
-		names: agentNodeNames, consequence: agentConsequence,
+		names: agentNodeNames, object: a.agentArgument, consequence: agentConsequence,
 		question: "Deregistering %s removes the backends that only this agent reports from DNS until it enrolls again",
 		apply:    deleting((*api.Client).DeregisterAgent, "agent %s is deleted"),
 	})
+}
+
+// agentArgument returns an argument that should name an agent. It returns an error if the argument is the name of an
+// overwatch node and of no agent, according to the first node that answers.
+func (a *app) agentArgument(ctx context.Context, name string) (string, error) {
+	nodes, err := fleet.First(ctx, a.Fleet, overwatchNames)
+	if err != nil || !slices.Contains(nodes, name) {
+		return name, nil //nolint:nilerr // the change reports the failure
+	}
+	agents, err := fleet.First(ctx, a.Fleet, agentNodeNames)
+	if err != nil || slices.Contains(agents, name) {
+		return name, nil //nolint:nilerr // the change reports the failure
+	}
+	return "", fmt.Errorf("%s is an overwatch node, not an agent: see \"Remove a node\" in overwatch/docs/tasks.md; "+
+		fleet.NothingChanged, name)
 }
 
 func (a *app) nodesCertificateCommand() *cobra.Command {
@@ -163,7 +181,7 @@ func (a *app) nodesReissueCommand() *cobra.Command {
 		long: "reissue deletes the pin of an agent and rejects its present certificate; the node pins the next one.\n" +
 			"Use it if the old certificate must not return. After a rebuild of the machine, gslbctl agents unpin\n" +
 			"is enough: the new agent has a new certificate.",
-		names: agentNodeNames, consequence: agentConsequence,
+		names: agentNodeNames, object: a.agentArgument, consequence: agentConsequence,
 		question: "Reissuing the certificate of %s removes the backends that only this agent reports from DNS until " +
 			"it enrolls with a new certificate",
 		apply: func(ctx context.Context, c *api.Client, agent string) (string, error) {
@@ -176,7 +194,7 @@ func (a *app) nodesReissueCommand() *cobra.Command {
 func (a *app) nodesRevokeCommand() *cobra.Command {
 	return a.removal(removal{
 		use: "revoke <agent>", short: "Revoke an agent without a reason",
-		names: agentNodeNames, consequence: agentConsequence,
+		names: agentNodeNames, object: a.agentArgument, consequence: agentConsequence,
 		question: "Revoking %s removes the backends that only this agent reports from DNS",
 		apply:    deleting((*api.Client).RevokeCertificate, "%s is rejected until it is unpinned"),
 	})

@@ -33,13 +33,13 @@ func (a *app) removal(r removal) *cobra.Command {
 					return err
 				}
 			}
-			if err := a.Confirm(ctx, yes, fmt.Sprintf(r.question, name)); err != nil {
-				return err
-			}
 			if r.consequence != nil {
 				if ctx, err = a.CheckConsequences(ctx, force, r.consequence(name)); err != nil {
 					return err
 				}
+			}
+			if err := a.Confirm(cmd.Context(), yes, fmt.Sprintf(r.question, name)); err != nil {
+				return err
 			}
 			change := a.ChangeEach
 			if r.shared {

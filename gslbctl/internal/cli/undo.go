@@ -30,6 +30,7 @@ func (a *app) undoCommand() *cobra.Command {
 			"affects the same object. A second undo reverts the first: to revert an earlier change, name its id.\n" +
 			"If undo does not cover your last change, such as config set, it fails and changes nothing.",
 		Example:           "  gslbctl undo\n  gslbctl --api ns1.example.com:8080 undo 1042",
+		SuggestFor:        []string{"rollback", "revert"},
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -38,6 +38,7 @@ func (a *app) weightCommand() *cobra.Command {
 			"an address can also be two arguments; without a port they select each backend at the address.",
 		Example: "  gslbctl weight app.example.com:192.0.2.10:443 10 --expires-in 1h --reason \"warming up\"\n" +
 			"  gslbctl weight app.example.com:192.0.2.10:443 --clear",
+		SuggestFor:        []string{"canary", "share"},
 		Args:              cobra.RangeArgs(1, 3),
 		ValidArgsFunction: a.backendArguments,
 		RunE:              func(cmd *cobra.Command, args []string) error { return a.weigh(cmd, args, f) },
@@ -66,6 +67,10 @@ func (a *app) weigh(cmd *cobra.Command, args []string, f weightFlags) error {
 		}
 		name, err := a.backendArgument(cmd.Context(), backend, weightedBackends)
 		if err != nil {
+			if _, other := a.backendArgument(cmd.Context(), backend, allBackends); other == nil {
+				return fleet.NewError(fleet.Degraded, fmt.Sprintf("%s has no weight to clear; "+fleet.NothingChanged,
+					strings.Join(backend, " ")), &api.Error{Status: http.StatusNotFound})
+			}
 			return err
 		}
 		return a.Change(cmd.Context(), func(ctx context.Context, c *api.Client) (string, error) {

@@ -14,8 +14,9 @@ import (
 func (a *app) whyCommand() *cobra.Command {
 	var f clientFlags
 	cmd := a.NodeFlag(&cobra.Command{
-		Use:   "why {<name> --client <address> | <decision>}",
-		Short: "Explain the answer for a client, or a sampled decision",
+		Use:        "why {<name> --client <address> | <decision>}",
+		SuggestFor: []string{"explain"},
+		Short:      "Explain the answer for a client, or a sampled decision",
 		Long: "why explains the answer of a name that a client receives now, as gslbctl routing test does. With the\n" +
 			"id of a decision, as gslbctl routing decisions lists them, it explains this past answer. gslbctl why\n" +
 			"and gslbctl routing why are the same command.",

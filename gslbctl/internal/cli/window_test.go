@@ -140,6 +140,8 @@ func TestWindows_AreSentWithTheirBeginningAndShownBack(t *testing.T) {
 		"weight|app.example.com|192.0.2.10:443|7|--reason|r|--expires-in|0s":              "above zero",
 		"weight|www.example.com|192.0.2.10:443|7|--reason|r":                              "no node knows",
 		"servers|drain|app.example.com:192.0.2.12:443|--to|100%":                          "below 100%",
+		"weight|192.0.2.11:443|--clear":                                                   "has no weight to clear; nothing",
+		"drain|--region|moon":                                                             "in the region \"moon\"",
 		"servers|drain|app.example.com:192.0.2.12:443|--to|half":                          "below 100%",
 		"drain|app.example.com:192.0.2.10:443|--wait|--to|25%":                            "--to",
 		"drain|app.example.com:192.0.2.10:443|--wait|--at|22:00":                          "--at",
