@@ -14,9 +14,9 @@ import (
 var writers = []string{"store.Store", "store.Batch", "registry.Registry", "trust.Trust", "inventory.Inventory",
 	"sync.Mutex", "sync.RWMutex"}
 
-// The API decodes, calls package control, and encodes: it has no lock of operator state and uses no writer of it. Its
-// only functions that accept an audit entry for a transaction are the functions of definitions, which package control
-// implements.
+// The API decodes requests, calls package control, and encodes responses. The API neither locks nor writes operator
+// state. Its only functions that accept an audit entry for a transaction are the functions of definitions, which
+// package control implements.
 func TestWalls_TheAPIWritesNoOperatorState(t *testing.T) {
 	files, err := filepath.Glob("../overwatch/internal/operate/httpapi/*.go")
 	if err != nil || len(files) == 0 {

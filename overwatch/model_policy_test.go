@@ -211,16 +211,16 @@ func (m *reference) failover(d domainFacts, in []refCandidate) string {
 	return order[0]
 }
 
-// regionsOf returns the regions of in, in the domain's order, then by name.
-func (m *reference) regionsOf(d domainFacts, in []refCandidate) []string {
+// regionsOf returns the regions of the candidates, in the order of the domain, then by name.
+func (m *reference) regionsOf(d domainFacts, candidates []refCandidate) []string {
 	var order, rest []string
-	for _, c := range in {
+	for _, c := range candidates {
 		if !slices.Contains(d.regions, c.region) && !slices.Contains(rest, c.region) {
 			rest = append(rest, c.region)
 		}
 	}
 	for _, region := range d.regions {
-		if slices.ContainsFunc(in, func(c refCandidate) bool { return c.region == region }) {
+		if slices.ContainsFunc(candidates, func(c refCandidate) bool { return c.region == region }) {
 			order = append(order, region)
 		}
 	}

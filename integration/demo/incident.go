@@ -62,8 +62,9 @@ func times(nodes []*harness.Node, after func(*harness.Node) (time.Duration, bool
 	return p
 }
 
-// finding compares the times with the promise for an event at from. The text contains a later time, which is a failure
-// if timed is set. A node without a time after bound and hang is always a failure.
+// finding compares the slowest time with bound, the documented maximum after the event at from. A longer time is a
+// failure if timed is set, and otherwise only a remark in the text. A node without a time after bound and hang is
+// always a failure.
 func (p *perNode) finding(label string, bound time.Duration, from time.Time) finding {
 	f := finding{text: fmt.Sprintf("%s: %s (promised %s)", label, strings.Join(p.parts, ", "), seconds(bound)),
 		settled: !p.open}

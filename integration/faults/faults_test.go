@@ -60,8 +60,8 @@ func TestPartition_WithoutUDPAgentsUseTCP(t *testing.T) {
 // Without any agent, the node's own checks preserve the answers. Without any backend, the answer is the configured
 // fallback answer and never NXDOMAIN.
 //
-// Fault 9: All agents fail, then all backends. Answers stay while backends live. Then the answer is SERVFAIL, never
-// NXDOMAIN.
+// Fault 9: All agents fail, then all backends. The answers do not change while the backends work. Then the answer is
+// SERVFAIL, never NXDOMAIN.
 func TestAllAgentsGone_AnswersStay(t *testing.T) {
 	t.Parallel()
 	s := testbed.StartSite(t, 1, 3)

@@ -189,7 +189,7 @@ func TestFlap_AnAgentThatChangesItsMindAsFastAsItCan(t *testing.T) {
 // Disconnected nodes answer as before with their keys, and report the partition in status and metric. After the
 // partition, they agree again.
 //
-// Fault 8: The network between nodes is cut. Keys and answers stay, and the nodes report the cut.
+// Fault 8: The network between nodes is cut. Keys and answers do not change, and the nodes report the cut.
 func TestPartition_NodesCutOffFromOneAnotherAnswerWithTheKeysTheyHave(t *testing.T) {
 	t.Parallel()
 	s := testbed.NewSite(t, 2, 2)

@@ -138,8 +138,8 @@ func TestNetwork_ASiteThatIsCutOff(t *testing.T) {
 // answer.
 //
 // Fault 6.
-// Fault 7: 30 % or 60 % of the gossip packets are lost. No agent is stale. If TCP segments are lost too, answers
-// stay.
+// Fault 7: 30 % or 60 % of the gossip packets are lost. No agent is stale. If TCP segments are lost too, the
+// answers do not change.
 func TestNetwork_GossipThatIsLost(t *testing.T) {
 	testbed.OnNetwork(t, func(t *testing.T, n *network.Network) {
 		s := newThreeSites(t, n)

@@ -14,8 +14,8 @@ import (
 	"gslb.internal/integration/harness"
 )
 
-// confine limits the memory of a program from its start if the kernel permits this to the process (cgroups version 1,
-// as root). Otherwise the tests only check the program's peak memory. confine logs which of both applies.
+// confine limits the memory of a program from its start if the process may do so (cgroups version 1, as root).
+// Otherwise the tests only check the program's peak memory. confine logs which of the two applies.
 func confine(t *testing.T, u *harness.Unit, octets int) {
 	t.Helper()
 	const root = "/sys/fs/cgroup/memory"

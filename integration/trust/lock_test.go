@@ -9,7 +9,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// After an agent was revoked and its services were locked, no agent can enrol with the token under any name, also after
+// After an agent was revoked and its services were locked, no agent can enrol with the token under any name, even after
 // a restart. Pinned agents continue, and a changed token unlocks the service.
 func TestRevoke_ALockedServiceTakesNobodyUntilItsTokenChanges(t *testing.T) {
 	s := newStand(t)

@@ -35,7 +35,7 @@ type mixed struct {
 
 // A node of version 0.9.0 and a node of this version replicate. Each kind of object is created, changed and deleted
 // through either node, and arrives at the other with the same DNS answers. After the upgrade of the older node both
-// have all objects, also the settings that version 0.9.0 does not know.
+// have all objects, including the settings that version 0.9.0 does not know.
 func TestUpgrade_NodesOfBothVersionsReplicate(t *testing.T) {
 	t.Parallel()
 	before := releasedPrograms(t)
@@ -52,15 +52,15 @@ func TestUpgrade_NodesOfBothVersionsReplicate(t *testing.T) {
 	m.StartPrograms(t)
 	m.prepare(t)
 
-	// Round 0 begins and ends at the older node. The objects of rounds 1 and 2 stay.
-	m.round(t, 0, m.old, m.now)
+	// The objects of number 0 are created and deleted at the older node. The objects of numbers 1 and 2 stay.
+	m.createAndChange(t, 0, m.old, m.now)
 	m.step(t, 0, m.old, "delete", gone, func(k *mixedKind) func(int) call { return k.remove })
 	testbed.Stop(t, m.Agents[0].Unit) // an agent whose pin was deleted enrolls again at its start
 	testbed.Start(t, m.Agents[0])
-	m.round(t, 1, m.now, m.old)
-	m.round(t, 2, m.old, m.now)
+	m.createAndChange(t, 1, m.now, m.old)
+	m.createAndChange(t, 2, m.old, m.now)
 	m.answersChange(t)
-	m.newer(t, m.old, 1)
+	m.checkNewerDomain(t, m.old, 1)
 	m.noneRefused(t)
 	testbed.Alike(t, m.Nodes...)
 	count := m.objects(t, m.old)
@@ -73,7 +73,7 @@ func TestUpgrade_NodesOfBothVersionsReplicate(t *testing.T) {
 	}
 	m.want(t, 1, changed)
 	m.want(t, 2, changed)
-	m.newer(t, m.old, 2)
+	m.checkNewerDomain(t, m.old, 2)
 	m.answers(t, answeredDomain, 5, answeredFirst)
 	m.noneRefused(t)
 
@@ -124,8 +124,9 @@ func (m *mixed) prepare(t *testing.T) {
 	testbed.Alike(t, m.Nodes...)
 }
 
-// round creates the objects of a number on one node and changes them on another.
-func (m *mixed) round(t *testing.T, number int, creator, changer *harness.Node) {
+// createAndChange creates one object of each kind, with the given number in its name, on creator and changes the
+// objects on changer.
+func (m *mixed) createAndChange(t *testing.T, number int, creator, changer *harness.Node) {
 	t.Helper()
 	for _, n := range m.Nodes {
 		testbed.Until(t, testbed.HeardAgainBound, n.Name+" to have pinned the agent", func(ctx context.Context) error {
@@ -137,7 +138,7 @@ func (m *mixed) round(t *testing.T, number int, creator, changer *harness.Node) 
 	m.step(t, number, changer, "change", changed, func(k *mixedKind) func(int) call { return k.change })
 }
 
-// step makes one change of the objects of a number, and waits until both nodes return the value.
+// step makes one change of the objects with a number, and waits until both nodes return the value.
 func (m *mixed) step(t *testing.T, number int, n *harness.Node, verb, value string,
 	change func(*mixedKind) func(int) call) {
 	t.Helper()
@@ -150,10 +151,10 @@ func (m *mixed) step(t *testing.T, number int, n *harness.Node, verb, value stri
 	m.want(t, number, value)
 }
 
-// has reports whether a kind has an object of a number. A single object is in the rounds 0 and 1.
+// has reports whether a kind has an object with a number. A kind with a single object has the numbers 0 and 1.
 func (m *mixed) has(k *mixedKind, number int) bool { return !k.single || number < 2 }
 
-// want waits until both nodes have a value of the objects of a number.
+// want waits until the objects with a number have the value on both nodes.
 func (m *mixed) want(t *testing.T, number int, value string) {
 	t.Helper()
 	for i := range m.kinds {
@@ -230,10 +231,10 @@ func (m *mixed) answers(t *testing.T, name string, ttl uint32, addresses ...stri
 	}
 }
 
-// newer checks that both nodes serve newerDomain with the given numbers of addresses in an answer of each node. It also
-// checks that the node of this version has the settings that version 0.9.0 does not know. With two addresses, the node
-// must have them too.
-func (m *mixed) newer(t *testing.T, n *harness.Node, addresses int) {
+// checkNewerDomain checks that both nodes serve newerDomain, that an answer of n has the given number of addresses, and
+// that the nodes have the settings of the domain that version 0.9.0 does not know. With one address, m.old is exempt
+// from the check of the settings.
+func (m *mixed) checkNewerDomain(t *testing.T, n *harness.Node, addresses int) {
 	t.Helper()
 	m.answers(t, newerDomain, 22, "192.0.2.3", "192.0.2.4")
 	if reply := testbed.Exchange(t, "udp", n, newerDomain, dns.TypeA); len(reply.Answer) != addresses {

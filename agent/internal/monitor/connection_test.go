@@ -131,8 +131,9 @@ func TestConnection_ItsEndStartsTheCheckSequence(t *testing.T) {
 	})
 }
 
-// A server with an idle timeout: after two timeouts the agent replaces its connection earlier, without a check. In a
-// day, no report of unhealthy. Then the end of the server is reported like without a timeout.
+// The server has an idle timeout: after two timeouts, the agent replaces its connection earlier, without a check.
+// Within a day, the agent never reports the backend as unhealthy. Then the server ends, and the agent reports this as
+// without a timeout.
 func TestConnection_LearnsIdleTimeouts(t *testing.T) {
 	for name, idle := range map[string]func(n int) time.Duration{
 		"60 s":    func(int) time.Duration { return time.Minute },

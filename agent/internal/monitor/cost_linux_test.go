@@ -21,8 +21,8 @@ func processorTime(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// BenchmarkWatchSockets measures the list of sockets with its comparison, for 64 watched backends. %core is the share
-// of a core at a list every 100 ms: the promise is less than 0.2.
+// BenchmarkWatchSockets measures the list of sockets and its comparison, for 64 watched backends. %core is the
+// percentage of a core for one list every 100 ms. The documented limit is 0.2.
 func BenchmarkWatchSockets(b *testing.B) {
 	const backends = 64
 	var watches []*watch

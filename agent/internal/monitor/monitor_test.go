@@ -331,8 +331,8 @@ func TestMetrics_ShowWhatTheChecksFound(t *testing.T) {
 	})
 }
 
-// wordy returns backends whose checks have much to say.
-func wordy(n int) []Backend {
+// verboseBackends returns n backends whose check settings have 1000 octets of headers.
+func verboseBackends(n int) []Backend {
 	list := make([]Backend, n)
 	for i := range list {
 		list[i] = backend(uint16(8000 + i))
@@ -350,7 +350,7 @@ func TestNew_NamesWhatIsWrong(t *testing.T) {
 	}{
 		"too many":               {make([]Backend, wire.MaxBackends+1), "64 can be watched"},
 		"twice":                  {[]Backend{backend(80), backend(80)}, "app.example.org:127.0.0.1:80"},
-		"too much for a message": {wordy(64), "fits one message"},
+		"too much for a message": {verboseBackends(64), "fits one message"},
 		"check not valid":        {[]Backend{bad}, "path"},
 	} {
 		_, err := New(Options{Backends: c.backends, Registerer: prometheus.NewRegistry()})
@@ -360,7 +360,7 @@ func TestNew_NamesWhatIsWrong(t *testing.T) {
 	}
 }
 
-// A burst of log lines is limited also after a long pause: at most journalBurst lines.
+// A burst of log lines is limited to journalBurst lines, even after a long pause.
 func TestLog_FlappingAfterALongQuietIsToldSometimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &script{find: func(_ context.Context, n int) check.Result {
@@ -379,8 +379,8 @@ func TestLog_FlappingAfterALongQuietIsToldSometimes(t *testing.T) {
 	})
 }
 
-// After a result that contradicts the state, checks follow at the fast interval until the threshold decides: to
-// unhealthy and back to healthy.
+// After a result that contradicts the state, checks follow at the fast interval until the state changes or is
+// confirmed. This applies to healthy and unhealthy backends.
 func TestRun_AContradictedStateIsCheckedAtTheFastInterval(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := outcomes(s, f, f, f, f, s, s, s)

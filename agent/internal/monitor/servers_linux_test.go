@@ -162,7 +162,7 @@ func startProgram(t *testing.T, name string, args ...string) (kill func()) {
 	return func() { _ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL); _ = cmd.Wait() } // it ends by the signal
 }
 
-// spec returns the check of a server, which follows every minute.
+// spec returns a check of the server with an interval of a minute.
 func (s realServer) spec() check.Spec {
 	spec := s.check
 	spec.Type = cmp.Or(spec.Type, check.HTTP)

@@ -21,7 +21,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// scene is a Watch of measurements that the test sets.
+// scene is a Watch whose measurements the test sets.
 type scene struct {
 	*Watch
 	mu          sync.Mutex // of the figures

@@ -77,7 +77,7 @@ func (a *app) applyCommand() *cobra.Command {
 	var dry bool
 	cmd := &cobra.Command{
 		Use:   "apply -f FILE",
-		Short: "Apply a document",
+		Short: "Create and change the objects of a document on every node",
 		Long: "apply creates and changes the objects of a document, all or none, on every node. Other objects stay,\n" +
 			"except with --prune. A second run changes nothing. A change of more than 30 % of the objects of an\n" +
 			"owner, or a name with too few backends, requires --force.",

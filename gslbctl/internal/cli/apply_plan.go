@@ -19,7 +19,7 @@ func (a *app) planCommand() *cobra.Command {
 	var config string
 	cmd := &cobra.Command{
 		Use:   "plan -f FILE",
-		Short: "Preview the changes of a document or configuration file",
+		Short: "Preview the changes that a document or configuration file would make",
 		Long: "plan compares a document with the objects of the API. It lists the changed objects, then the changed\n" +
 			"answers, weighted with the answers of the last hour. The node computes the answers with its own\n" +
 			"routing code and assumes that new servers are healthy.\n\n" +

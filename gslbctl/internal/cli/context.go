@@ -15,7 +15,7 @@ import (
 )
 
 func (a *app) contextCommand() *cobra.Command {
-	return cmdline.Group("context", "Manage contexts (clusters by name)", a.contextListCommand(),
+	return cmdline.Group("context", "Manage contexts (named clusters)", a.contextListCommand(),
 		cmdline.Reading(a.contextShowCommand()),
 		cmdline.Changing(a.contextUseCommand()),
 		cmdline.Changing(a.contextSetCommand()), cmdline.Destroying(a.contextDeleteCommand()))

@@ -30,7 +30,8 @@ func (a *app) geoMappingsCommand() *cobra.Command {
 }
 
 func (a *app) geoTestCommand() *cobra.Command {
-	return cmdline.ShowCommand(a.App, "test <ip>", "Show the region of a client address and its source", nil,
+	return cmdline.ShowCommand(a.App, "test <ip>",
+		"Show the region of a client address, and the rule or database that determines it", nil,
 		(*api.Client).GeoTest, func(test api.GeoTest) *render.Table {
 			t := &render.Table{Columns: []render.Column{{Name: "CLIENT"}, {Name: "REGION"}, {Name: "BY"},
 				{Name: "NETWORK"},

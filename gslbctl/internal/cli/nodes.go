@@ -17,7 +17,7 @@ import (
 )
 
 func (a *app) nodesCommand() *cobra.Command {
-	cmd := cmdline.Group("nodes", "List overwatch nodes; announce, reissue and deregister agents",
+	cmd := cmdline.Group("nodes", "List overwatch nodes; announce and deregister agents, replace their certificates",
 		a.nodesListCommand("list"),
 		a.nodesShowCommand(), a.nodesAgentsCommand(),
 		cmdline.Changing(a.nodesAnnounceCommand()), a.nodesDeregisterCommand(), a.nodesCertificateCommand(),
@@ -117,7 +117,7 @@ func (a *app) nodesAnnounceCommand() *cobra.Command {
 	var req api.AgentRegistration
 	cmd := &cobra.Command{
 		Use:   "announce <agent>",
-		Short: "Announce a new agent",
+		Short: "List a new agent as pending before it enrolls",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req.Name = args[0]

@@ -16,7 +16,8 @@ import (
 // configOverlaysCommand returns the command that lists overlays: values set by the API on objects that the
 // configuration declares, a row for each.
 func (a *app) configOverlaysCommand() *cobra.Command {
-	return cmdline.ListCommand(a.App, "overlays", "List overlays (API values over configured objects)",
+	return cmdline.ListCommand(a.App, "overlays",
+		"List overlays: values set with the API that replace values of the configuration file",
 		(*api.Client).Overlays, func(list api.OverlayList) *render.Table {
 			t := &render.Table{
 				Columns: []render.Column{{Name: "KIND"}, {Name: "ID"}, {Name: "FIELD"}, {Name: "VALUE"},

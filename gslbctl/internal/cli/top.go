@@ -31,7 +31,7 @@ func (a *app) topCommand(name string) *cobra.Command {
 	var domains []string
 	cmd := &cobra.Command{
 		Use:   name,
-		Short: "Watch and change names and backends live",
+		Short: "Watch names and backends live, and drain or override backends",
 		Long: "top shows all nodes, the problems that need attention, and the names, the backends, the events or the\n" +
 			"agents. Enter on a name shows its backends. On a backend, d drains it or ends its drain, and o overrides\n" +
 			"its health or clears the override. u reverts your last change. Each change asks for a confirmation and\n" +

@@ -261,7 +261,7 @@ func TestRespond_MutatedPackets(t *testing.T) {
 
 // A real server that receives empty datagrams and other protocols over TCP still answers queries.
 func TestServer_NonsenseHarmsNobodyElse(t *testing.T) {
-	s, _, _ := testServer(t, "127.0.0.1:0")
+	s, _, _ := startServer(t, "127.0.0.1:0")
 	at := s.Addrs()[0].String()
 	for network, begins := range map[string][]string{
 		"udp": {"", "\x00", strings.Repeat("\xff", 600)},

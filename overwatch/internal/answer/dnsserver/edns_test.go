@@ -207,7 +207,7 @@ func TestRespond_EDNSOverTCPAndNoneWithout(t *testing.T) {
 
 // A query that is padded to the size of a datagram has octets after its end. The server continues to answer.
 func TestRespond_ADatagramOf64KiB(t *testing.T) {
-	s, _, _ := testServer(t, "127.0.0.1:0")
+	s, _, _ := startServer(t, "127.0.0.1:0")
 	at := s.Addrs()[0].String()
 	conn, err := net.Dial("udp", at)
 	if err != nil {
@@ -250,7 +250,7 @@ func TestRespond_Sizes(t *testing.T) {
 
 // The size of answers over UDP is limited by the current maximum and by the client's maximum.
 func TestSetMaxUDPSize_BoundsTheNextAnswer(t *testing.T) {
-	s, _, _ := testServer(t, "127.0.0.1:0")
+	s, _, _ := startServer(t, "127.0.0.1:0")
 	client := &dns.Client{Net: "udp", UDPSize: maxUDPSize, Timeout: time.Minute}
 	for _, c := range []struct {
 		set       int

@@ -15,8 +15,8 @@ import (
 	"gslb.internal/overwatch/internal/answer/zone"
 )
 
-// testServer runs until the test ends or a call of stop. The function stop waits for its end.
-func testServer(t *testing.T, listen ...string) (s *Server, registry *prometheus.Registry, stop func()) {
+// startServer starts a server, which runs until the test ends or stop is called. stop waits for the end of the server.
+func startServer(t *testing.T, listen ...string) (s *Server, registry *prometheus.Registry, stop func()) {
 	t.Helper()
 	v := testView(t)
 	registry = prometheus.NewRegistry()
@@ -73,7 +73,7 @@ func exchange(t *testing.T, network, server, name string) *dns.Msg {
 
 func TestServer_AnswersOnBothTransportsAndFamilies(t *testing.T) {
 	withIPv6(t)
-	s, _, _ := testServer(t, "127.0.0.1:0", "[::1]:0")
+	s, _, _ := startServer(t, "127.0.0.1:0", "[::1]:0")
 	if len(s.Addrs()) != 2 {
 		t.Fatalf("serving on %v", s.Addrs())
 	}
@@ -92,7 +92,7 @@ func TestServer_AnswersOnBothTransportsAndFamilies(t *testing.T) {
 
 // A connected client drops responses that do not come from the queried address.
 func TestServer_AnswersFromTheAddressThatWasAsked(t *testing.T) {
-	s, _, _ := testServer(t, ":0")
+	s, _, _ := startServer(t, ":0")
 	for _, at := range s.Addrs() {
 		hosts := []string{"127.0.0.1", "127.0.0.5", "127.99.1.2"}
 		if at.Addr().Is6() {
@@ -142,7 +142,7 @@ func TestServer_AnswersWhatHadArrivedBeforeTheStop(t *testing.T) {
 }
 
 func TestNew_APortInUseIsAnErrorWithARemedy(t *testing.T) {
-	first, _, _ := testServer(t, "127.0.0.1:0")
+	first, _, _ := startServer(t, "127.0.0.1:0")
 	taken := first.Addrs()[0].String()
 	udp, err := net.ListenPacket("udp", "127.0.0.1:0")
 	if err != nil {
@@ -185,7 +185,7 @@ func TestNew_RefusesWhatCannotBeServedOn(t *testing.T) {
 }
 
 func TestServer_ExportsWhatItCounts(t *testing.T) {
-	s, registry, _ := testServer(t, "127.0.0.1:0")
+	s, registry, _ := startServer(t, "127.0.0.1:0")
 	at := s.Addrs()[0].String()
 	exchange(t, "udp", at, "one.gslb.test.")
 	exchange(t, "tcp", at, "nx.gslb.test.")

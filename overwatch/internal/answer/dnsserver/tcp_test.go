@@ -105,7 +105,7 @@ func TestTCP_AQueryMayComeOctetByOctet(t *testing.T) {
 
 // A client, such as dig or socat, may close its side of the connection and still wait for its answers.
 func TestTCP_WhoSendsNoMoreIsStillAnswered(t *testing.T) {
-	s, _, _ := testServer(t, "127.0.0.1:0")
+	s, _, _ := startServer(t, "127.0.0.1:0")
 	conn, err := net.Dial("tcp", s.Addrs()[0].String())
 	if err != nil {
 		t.Fatal(err)

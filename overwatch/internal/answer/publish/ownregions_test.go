@@ -141,7 +141,7 @@ func TestGeolocation_ANewRegionOfTheNameTakesItsClients(t *testing.T) {
 		if got := sentTo(t, p.View(), "app.gslb.test", "198.51.100.7"); got != "de" {
 			t.Errorf("with a backend in de, a German client is sent to %s", got)
 		}
-		// A change of only the default region changes the rankings, and therefore the client regions by number.
+		// A change of only the default region changes the rankings, and therefore the numbers of the client regions.
 		sources := geo.Sources{DefaultRegion: "de", Regions: []geo.Region{{Name: "us"}, {Name: "eu"}, {Name: "de"}}}
 		var err error
 		if s.Places, err = geo.New(sources); err != nil {

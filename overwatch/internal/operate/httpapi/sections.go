@@ -55,17 +55,17 @@ func sectionOperations() []Operation {
 			NegativeTTL:      60,
 			RateLimitEnabled: true, RateLimitQPS: 1000, Zones: []string{"gslb.example.com"},
 		}, ConfigState: state})...)
-	list = append(list, section("/config/health-check", definitions.HealthCheck, "Health check settings",
+	list = append(list, section("/config/health-check", definitions.HealthCheck, "health check settings",
 		api.HealthCheckConfigChange{DefaultIntervalSeconds: new(10.0)},
 		api.HealthCheckConfigAnswer{Config: api.HealthCheckConfig{
 			ValidationEnabled: true, DefaultIntervalSeconds: 10, DefaultTimeoutSeconds: 5, HealthyThreshold: 2,
 			UnhealthyThreshold: 3, MaxConcurrentChecks: 1024, DefaultProtocol: "tcp", HTTPFollowRedirects: true,
 		}, ConfigState: checks})...)
-	list = append(list, section("/config/logging", definitions.Logging, "Log settings",
+	list = append(list, section("/config/logging", definitions.Logging, "log settings",
 		api.LoggingConfigChange{Level: new("debug")},
 		api.LoggingConfigAnswer{Config: api.LoggingConfig{Level: "debug", Format: "json"},
 			ConfigState: api.ConfigState{Overlay: []string{"level"}, RestartRequired: []string{}}})...)
-	return append(list, section("/gossip/config", definitions.Gossip, "Gossip settings, without the key",
+	return append(list, section("/gossip/config", definitions.Gossip, "gossip settings without the key",
 		api.GossipConfigChange{Seeds: &[]string{"overwatch-2.example.com:7946"}},
 		api.GossipSettings{Config: api.GossipConfig{
 			Enabled: true, BindAddress: "0.0.0.0", BindPort: 7946, EncryptionEnabled: true, GossipIntervalMS: 200,
@@ -103,29 +103,30 @@ func configOperations() []Operation {
 }
 
 // section returns the operations of a section of settings. path is relative to /api/v1. Package definitions stores the
-// section with the key name.
-func section(path, name, summary string, change, answered any) []Operation {
+// section with the key name. noun denotes the settings in summaries.
+func section(path, name, noun string, change, answered any) []Operation {
 	path = v1 + path
 	kind := KindNode
 	if definitions.IsShared(name) {
 		kind = KindSetting
 	}
 	return []Operation{
-		{Method: get, Path: path, handle: getSection(name), Summary: summary, Status: 200, Answer: answered},
+		{Method: get, Path: path, handle: getSection(name), Summary: "Get the " + noun, Status: 200,
+			Answer: answered},
 		{Method: put, Path: path, Changes: kind,
-			handle: putSection(name), Header: conditionsOf(false), Summary: "Set: " + summary,
+			handle: putSection(name), Header: conditionsOf(false), Summary: "Replace the " + noun,
 			Description: "The values are an overlay over the configuration file, and survive a restart. An omitted field " +
 				"takes the " +
 				"value of the file.",
 			Body: change, Status: 200, Answer: answered, Errors: changeErrors},
 		{Method: patch, Path: path, Changes: kind,
-			handle: putSection(name), Header: conditionsOf(false), Summary: "Change: " + summary,
+			handle: putSection(name), Header: conditionsOf(false), Summary: "Change the " + noun,
 			Description: "The values are an overlay over the configuration file, and survive a restart. An omitted field " +
 				"keeps its " +
 				"present value.",
 			Body: change, Status: 200, Answer: answered, Errors: changeErrors},
 		{Method: del, Path: path, Changes: kind, handle: deleteSection(name), Header: conditionsOf(false),
-			Summary: "Delete the overlay: " + summary, Status: 204, Errors: changeErrors},
+			Summary: "Delete the overlay of the " + noun, Status: 204, Errors: changeErrors},
 	}
 }
 

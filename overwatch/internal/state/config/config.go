@@ -110,8 +110,8 @@ type Audit struct {
 
 // Routing contains the keys of samples and explanations of routing decisions.
 type Routing struct {
-	// The sampling interval: the node records one of this number of queries for load-balanced names, for `GET
-	// /routing/decisions`. 0: no sampling. See [why](why.md).
+	// The sampling interval N: the node records one in N queries for load-balanced names, for `GET /routing/decisions`. 0:
+	// no sampling. See [why](why.md).
 	DecisionSample int `key:"decision_sample" default:"128" reload:"live" min:"0" max:"1000000"`
 	// Client networks that may query explanations: the answer to a TXT query for `_why.<name>` explains the answers for
 	// `<name>`. Queries that request signatures receive no explanation. `[]`: no networks.

@@ -92,8 +92,8 @@ type RateLimit struct {
 	// The maximum number of identical responses over UDP per second to a client network (an IPv4 /24, an IPv6 /56); 0:
 	// unlimited. TCP, loopback and clients with a cookie of this server are not limited.
 	ResponsesPerSecond int `key:"responses_per_second" default:"1000" min:"0" max:"1000000000"`
-	// The interval of truncated responses above the limit: one of this number of responses has no records and the TC flag,
-	// so that legitimate clients retry over TCP. The other responses are dropped. 0: all are dropped; 1: all have the TC
+	// The interval N of truncated responses above the limit: one in N responses has no records and the TC flag, so that
+	// legitimate clients retry over TCP. The other responses are dropped. 0: all are dropped; 1: all have the TC
 	// flag.
 	Slip int `key:"slip" default:"2" min:"0" max:"100"`
 	// Client networks without a limit, such as the networks of large forwarders.

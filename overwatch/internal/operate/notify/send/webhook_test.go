@@ -57,7 +57,7 @@ var aMessage = send.Message{ID: "id1", Key: "name a.example", Severity: api.Even
 	Time:   time.Date(2026, time.March, 1, 12, 0, 0, 0, time.UTC),
 	Events: []api.Event{{Sequence: 7, Kind: api.EventBackend, State: "unhealthy", Sentence: "b1 is <down>"}}, More: 2}
 
-// The signature equals the signature by the specification, which the test computes.
+// The signature equals the one that the test computes according to the specification.
 func TestWebhook_SignsWhatItSends(t *testing.T) {
 	r := newReceiver(t)
 	key := []byte("an octet string of 32 octets....")
