@@ -61,7 +61,7 @@ test: check-tools ## vet, unit tests with the race detector, three tests with re
 .PHONY: test-all
 # AFTER=test leaves out what `make test` ran already.
 AFTER ?=
-test-all: build ## everything that is promised: `make test` and, with real processes, all the rest
+test-all: build ## run all tests: `make test`, and all tests with real processes
 	@$(run_tests) -bin "$(CURDIR)/bin" $(if $(AFTER),rest,all)
 
 .PHONY: test-integration
@@ -98,7 +98,7 @@ bench-go: check-tools ## run the Go benchmarks of the latency and rate promises
 	  (cd $$m && $(GO) test -run '^$$' -bench . -benchmem ./... | grep -vE 'no test files|^ok|^PASS') || exit 1; done
 
 .PHONY: bench-times
-bench-times: build ## what is promised in seconds, by the tests with real processes (a machine at rest)
+bench-times: build ## check the documented maximum times with real processes (on an idle machine)
 	@GSLB_TIMED=1 $(run_tests) -bin "$(CURDIR)/bin" -only integration rest
 	@GSLB_TIMED=1 $(run_tests) -bin "$(CURDIR)/bin" -only work,bench rest
 

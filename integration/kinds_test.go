@@ -32,7 +32,7 @@ var kindCopies = map[string]string{
 	"gslbctl/internal/imports.Check":  "a part of a configuration file that gslbctl writes, in the order of its fields",
 }
 
-// sourceFiles calls visit for each Go file of the programs that is no test.
+// sourceFiles calls visit for each Go file of the programs except tests.
 func sourceFiles(t *testing.T, visit func(path string, file *ast.File)) {
 	t.Helper()
 	for _, module := range []string{"shared", "overwatch", "agent", "gslbctl"} {

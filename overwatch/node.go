@@ -275,7 +275,7 @@ func (n *node) openTrust(_ context.Context, cfg *config.Config) (err error) {
 }
 
 // noteHolder stores that an agent knows all service tokens. The key exchange then stops using secrets derived from the
-// tokens, also after a restart.
+// tokens, even after a restart.
 func (n *node) noteHolder(set trust.TokenSet, agentID string) {
 	if err := n.holders.Note(set, agentID); err != nil {
 		n.log.Error().Err(err).Msg("the next start may take the secret of the key exchange for one that no agent knows")

@@ -166,7 +166,7 @@ func TestDefine_ChangesOfOneSectionLoseNothing(t *testing.T) {
 	}
 }
 
-// A domain of another node has the defaults of the settings that its stored form omits, also in the form of version
+// A domain of another node has the defaults of the settings that its stored form omits, even in the form of version
 // 0.9.0, which names the routing algorithm routing_policy.
 func TestFollow_ADomainOfAPeerHasTheDefaults(t *testing.T) {
 	n := opened(t)

@@ -22,7 +22,7 @@ const (
 	creators = 64
 	// creations is the number of servers that all clients create, after a fifth as many domains.
 	creations = 2500
-	// slowCreations is the minimum rate per second on a shared machine; the promise is 500.
+	// slowCreations is the minimum rate per second on a shared machine; the documented minimum is 500.
 	slowCreations = 100
 )
 

@@ -29,7 +29,7 @@ const (
 
 // restartCold restarts one of three signed nodes without a service manager, so that no process has its sockets open.
 // A probe queries the node continuously. restartCold returns an error if the median duration of lost queries, or the
-// median of the slowest answers, exceeds the promise.
+// median of the slowest answers, exceeds coldPromise.
 func restartCold(ctx context.Context, o options, restarts int) error {
 	scratch, err := os.MkdirTemp("", "gslb-bench-")
 	if err != nil {

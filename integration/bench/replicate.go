@@ -23,14 +23,15 @@ const (
 	replicatedSecret = "a secret of the nodes, in more than 32 characters"
 	replicatedNodes  = 3
 	replicateBound   = 2 * time.Minute
-	// The promised values.
+	// The documented limits.
 	reachPromise = 200 * time.Millisecond // p99
 	wipedPromise = 10 * time.Second
 	idlePromise  = 0.001 // fraction of a core
 )
 
-// replicate measures the promises of replication: the time until all nodes answer with a change, the time until a wiped
-// node has many objects, and the CPU time of an idle cluster. It returns an error if a promise is broken.
+// replicate measures what the documentation limits for replication: the time until all nodes answer with a change, the
+// time until a wiped node has many objects, and the CPU time of an idle cluster. It returns an error if a value exceeds
+// its limit.
 func replicate(ctx context.Context, o options, objects int) error {
 	scratch, err := os.MkdirTemp("", "gslb-bench-")
 	if err != nil {

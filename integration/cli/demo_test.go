@@ -221,7 +221,7 @@ func bothNodes(t *testing.T, transcript string) {
 	})
 }
 
-// Ctrl-C ends all processes at any time, also if it is pressed twice.
+// Ctrl-C ends all processes at any time, even if it is pressed twice.
 func TestDemo_InterruptLeavesNothingBehind(t *testing.T) {
 	for _, moment := range []string{"looking for the programs", "processes started", "kill -9 eu-1"} {
 		t.Run(moment, func(t *testing.T) {

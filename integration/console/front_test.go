@@ -147,7 +147,7 @@ func TestConsole_SaysWhatIsOld(t *testing.T) {
 	p.wait("the page to be live again", "document.querySelector('.pulse.good') && !document.querySelector('[role=alert]')")
 }
 
-// The parent of a zone that becomes unsigned must have no DS record. The page shows this instead of a key, also during
+// The parent of a zone that becomes unsigned must have no DS record. The page shows this instead of a key, even during
 // a rollover.
 func TestConsole_ShowsAZoneThatGoesUnsigned(t *testing.T) {
 	t.Parallel()

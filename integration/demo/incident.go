@@ -14,13 +14,13 @@ import (
 // the rotation for the smallest weight.
 const quietAnswers = 40
 
-// hang is the time after a promise at which a wait is aborted: only a hanging program takes so long.
+// hang is the time after a documented maximum at which a wait is aborted: only a hanging program takes so long.
 const hang = time.Minute
 
-// timed is set by make bench-times, on an idle machine: a time beyond a promise is then a failure.
+// timed is set by make bench-times, on an idle machine: a time beyond a documented maximum is then a failure.
 var timed = os.Getenv("GSLB_TIMED") != ""
 
-// Promises that do not depend on the intervals of the cluster.
+// Documented maximum times that do not depend on the intervals of the cluster.
 const (
 	dnsBackBound   = time.Second      // time until a restarted node answers
 	agentBackBound = 3 * time.Second  // time until nodes accept reports of a restarted agent

@@ -9,7 +9,7 @@ import (
 	"gslb.internal/integration/harness"
 )
 
-// A measurement is compared with the promise. The result is: kept, late, broken, or unknown.
+// A measurement is compared with its documented maximum. The result is one of: kept, late, broken, unknown.
 func TestFinding_HoldsTheSlowestNodeAgainstThePromise(t *testing.T) {
 	const bound = time.Second
 	node := &harness.Node{Unit: &harness.Unit{Name: "ow-eu"}}

@@ -56,7 +56,7 @@ func newLive(ctx context.Context, s *scene, hints func() []string) *live {
 	return &live{ctx: ctx, scene: s, hints: hints, director: &director{scene: s}, width: 80, height: 24}
 }
 
-// watchLive shows the view until q, Ctrl-C or the end of ctx. It restores the terminal before it returns, also after a
+// watchLive shows the view until q, Ctrl-C or the end of ctx. It restores the terminal before it returns, even after a
 // panic.
 func (s *scene) watchLive(ctx context.Context, o Options, hints func() []string) error {
 	inner, cancel := context.WithCancel(ctx)

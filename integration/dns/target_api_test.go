@@ -28,7 +28,7 @@ func named(t *testing.T, n *harness.Node) error {
 	return err
 }
 
-// Both nodes resolve a server with a host name that one node's API has created, also after a restart. They follow the
+// Both nodes resolve a server with a host name that one node's API has created, even after a restart. They follow the
 // addresses that a real Knot returns, and both delete the server.
 func TestTarget_OfTheAPIReachesTheOtherNode(t *testing.T) {
 	c := testbed.NewCluster(t, harness.Fast(), harness.Domain{Name: testbed.AppName, RoutingAlgorithm: "weighted",

@@ -135,7 +135,7 @@ func startChainJudges(t *testing.T, p *knotParent, zones []string, nodes []*harn
 }
 
 // look makes every validator query existing and missing names. It returns an error if a validator finds an answer
-// bogus. A timeout of a busy machine is no error.
+// bogus. A timeout of a busy machine is not an error.
 func (j *chainJudges) look(ctx context.Context, zone string) error {
 	j.asked++
 	for name, kind := range map[string]uint16{zone: dns.TypeSOA, "ow-1." + zone: dns.TypeA, "nx." + zone: dns.TypeA,

@@ -21,7 +21,7 @@ import (
 
 // runbook is a document with executed blocks. The word after the language of a block selects the machines:
 //   - "node", "agent": each node or agent, one after the other; "first": the first node
-//   - "new", "old": the machine that joins or leaves the cluster; "every": each node, also the one that joins
+//   - "new", "old": the machine that joins or leaves the cluster; "every": each node, including the joining node
 //   - "all": any machine, with the addresses of all nodes
 //   - "once NAME": any machine; the output of the block replaces NAME in later blocks
 //

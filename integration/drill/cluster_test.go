@@ -95,7 +95,7 @@ func (w *week) prepareNode(t *testing.T, name string, regions []string) *harness
 	}
 	n := testbed.AddNode(t, w.Cluster, name, "eu", servers)
 	own := w.Timing.Check()
-	own.Path = "/own" // which a backend answers with 200 also while it calls itself ill
+	own.Path = "/own" // which a backend answers with 200 even while it calls itself ill
 	f := &n.File.Overwatch
 	f.AgentPolicies = map[string]harness.AgentPolicy{testbed.AppName: {HealthCheck: &own}}
 	f.Replication.Enabled = true

@@ -69,7 +69,7 @@ func awaits(t *testing.T, n *harness.Node) {
 	})
 }
 
-// With failback: manual, both nodes keep the standby after the main region has recovered, also after a restart of both,
+// With failback: manual, both nodes keep the standby after the main region has recovered, even after a restart of both,
 // until an operator requests the failback on one of them. An answer is always available.
 func TestFailback_ManualKeepsTheStandbyOnBothNodes(t *testing.T) {
 	s := failbackSite(t)

@@ -172,7 +172,7 @@ func contents(t *testing.T, dir string) map[string]string {
 	return all
 }
 
-// Without a peer: after any damage of a key's files, a running node continues with its current key, also after a
+// Without a peer: after any damage of a key's files, a running node continues with its current key, even after a
 // reload, and its signatures are valid. The next start fails with the name of the damaged file. It creates no key and
 // changes no file. With the restored files, the node works as before.
 //

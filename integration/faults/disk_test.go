@@ -36,7 +36,7 @@ func hangingDisk(t *testing.T) (disk string, hang func() (goOn func())) {
 	t.Cleanup(func() { _ = exec.Command("umount", "--lazy", disk).Run() })
 	return disk, func() func() {
 		t.Helper()
-		thaw := exec.Command("sh", "-c", fmt.Sprintf("read _; fsfreeze --unfreeze %q", disk)) // also when the test dies
+		thaw := exec.Command("sh", "-c", fmt.Sprintf("read _; fsfreeze --unfreeze %q", disk)) // even when the test dies
 		wake, err := thaw.StdinPipe()
 		if err == nil {
 			err = thaw.Start()

@@ -141,7 +141,7 @@ func TestStartup_DamagedAgentIdentityIsToldAndKept(t *testing.T) {
 	for _, path := range []string{crt, key} {
 		for what, damage := range kinds {
 			if path == crt && what == "open to the others" {
-				continue // it is no secret
+				continue // not a secret
 			}
 			s.Story.Event("%s is %s", path, what)
 			if err := damage(path); err != nil {

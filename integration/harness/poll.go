@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// pollEvery is the interval at which a condition is checked: short in comparison with every measured promise, and long
+// pollEvery is the interval at which a condition is checked: short in comparison with every measured limit, and long
 // in comparison with the cost of a check.
 const pollEvery = 20 * time.Millisecond
 

@@ -2,7 +2,7 @@ package harness
 
 import "time"
 
-// Timing has the intervals and thresholds of a cluster. The times that its programs promise follow from them.
+// Timing has the intervals and thresholds of a cluster. They determine the documented maximum times of the programs.
 type Timing struct {
 	CheckInterval    time.Duration // of the agents' checks, and of the nodes' checks of static backends
 	CheckTimeout     time.Duration
@@ -36,7 +36,7 @@ func Fast() Timing {
 	}
 }
 
-// slack is the time that the promises allow beyond the checks themselves.
+// slack is the time that the documented limits allow beyond the checks themselves.
 const slack = time.Second
 
 // Detection bounds the time from the end of a backend that an agent watches to the last answer that contains the

@@ -126,7 +126,7 @@ func TestNetwork_TheNearestRegionIsThatOfTheSource(t *testing.T) {
 // clientJapan is in the database too: Japan.
 const clientJapan = "2001:218::1/128"
 
-// The source address determines the access to the API, the metrics and explanations, also on a socket of both families.
+// The source address determines the access to the API, the metrics and explanations, even on a socket of both families.
 // A listener of all IPv4 addresses has no IPv6 address.
 func TestNetwork_WhoMayAskIsKnownByTheSource(t *testing.T) {
 	testbed.OnNetwork(t, func(t *testing.T, n *network.Network) {

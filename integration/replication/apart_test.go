@@ -95,7 +95,7 @@ func TestReplication_DecisionsThatDoNotGoTogether(t *testing.T) {
 }
 
 // Objects that the file of one node forbids are stored, listed and not served on this node until the file permits them,
-// also after a restart. For a name that is also in the file, the file has precedence.
+// even after a restart. For a name that is also in the file, the file has precedence.
 func TestReplication_WhatOneFileForbids(t *testing.T) {
 	t.Parallel()
 	s := site(t)

@@ -161,7 +161,7 @@ func NoteTag(ctx context.Context, tag *string) context.Context {
 }
 
 // OnlyIf returns a context for a change on condition that the object still has the tag from NoteTag (If-Match, RFC 9110
-// section 13.1.1). Otherwise the change fails with an *Error of status 412. An empty tag is no condition.
+// section 13.1.1). Otherwise the change fails with an *Error of status 412. An empty tag means no condition.
 func OnlyIf(ctx context.Context, tag string) context.Context {
 	return context.WithValue(ctx, matchKey, tag)
 }

@@ -42,7 +42,7 @@ type attempt struct {
 const (
 	beatsPerTimeout = 8
 	// fewBeats is the minimum number of ticks of a conclusive timeout. With fewer ticks, this process ran less than half
-	// of the time, and the timeout is no evidence about the backend.
+	// of the time, and the timeout does not count as evidence about the backend.
 	fewBeats = beatsPerTimeout / 2
 )
 

@@ -117,7 +117,7 @@ func TestProber_APatternSeesTheFirst64KiB(t *testing.T) {
 }
 
 // Bounds of the cost of validating any pattern. The memory is far above the actual use. Only an endless validation
-// reaches the time, also on a busy machine.
+// reaches the time, even on a busy machine.
 const (
 	judgedWithin = 30 * time.Second
 	judgedIn     = 64 << 20 // octets

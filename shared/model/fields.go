@@ -28,7 +28,7 @@ type Field struct {
 	zeroUnset bool
 	pointer   bool // to an object, or nil
 	replace   bool
-	always    bool // written also if it has the default
+	always    bool // written even if it has the default
 	bounds    func(reflect.Value) string
 	inner     *Fields // of a struct; nil for other types
 }

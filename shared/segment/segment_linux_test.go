@@ -8,7 +8,7 @@ import (
 	"gslb.internal/shared/segment"
 )
 
-// Both sides of a connection respect the bound, also on loopback, which would carry 64 KiB.
+// Both sides of a connection respect the bound, even on loopback, which would carry 64 KiB.
 func TestListen_BoundsTheSegmentsOfBothSides(t *testing.T) {
 	for _, network := range []string{"tcp4", "tcp6"} {
 		address := map[string]string{"tcp4": "127.0.0.1:0", "tcp6": "[::1]:0"}[network]

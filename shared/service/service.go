@@ -25,7 +25,7 @@ const (
 // Ready reports that the process serves, after its start and after a reload.
 func Ready() error { return notifyManager(ready) }
 
-// Reloading reports that the process reloads its configuration. Ready ends this state, also after a failed reload.
+// Reloading reports that the process reloads its configuration. Ready ends this state, even after a failed reload.
 func Reloading() error { return notifyManager(reloading) }
 
 // Stopping reports that the process has begun to stop.

@@ -12,7 +12,7 @@ type place struct {
 }
 
 // Locate returns the position of a key, or of the nearest existing key above it. Keys are written as in problems:
-// domains[2].regions[0], overwatch.agent_tokens["app.example.com"]. Where not even the outermost key exists, it
+// domains[2].regions[0], overwatch.agent_tokens["app.example.com"]. If even the outermost key does not exist, it
 // returns the first file without a line.
 func (r *Report) Locate(key string) Position {
 	for at := key; at != ""; at = above(at) {

@@ -73,7 +73,7 @@ func (n *node) child(key string) *node {
 	return nil
 }
 
-// value is child, but nil also for a key without a value.
+// value returns the child with a key, or nil if the key is missing or has no value.
 func (n *node) value(key string) *node {
 	if c := n.child(key); c != nil && !c.isNull() {
 		return c

@@ -29,7 +29,7 @@ func (s Secret) String() string {
 // GoString returns String in quotes, for %#v.
 func (s Secret) GoString() string { return strconv.Quote(s.String()) }
 
-// MarshalText returns String, for encoders of text and JSON, also for a secret that is the value of a map.
+// MarshalText returns String, for encoders of text and JSON, even for a secret that is the value of a map.
 func (s Secret) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
 // KeySize is the size of an AES-256 key, in octets.

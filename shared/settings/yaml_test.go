@@ -63,7 +63,7 @@ func TestYAML_IsReadAsPeopleWriteIt(t *testing.T) {
 	}
 }
 
-// A key and a value have the lines of their beginnings, also behind an alias.
+// A key and a value have the lines of their beginnings, even behind an alias.
 func TestYAML_NodesKnowTheirLines(t *testing.T) {
 	root, problems := parseYAML("a:\n  - &x\n    b: 1\n\nc: 2\nd:\n  *x\n")
 	if problems != nil {

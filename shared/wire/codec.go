@@ -203,7 +203,7 @@ func (c *codec) service(field uint64, name string, v *string) {
 	}
 }
 
-// address codes an address: 4 octets for IPv4 (also when mapped into IPv6) or 16 for IPv6.
+// address codes an address: 4 octets for IPv4 (including addresses mapped into IPv6) or 16 for IPv6.
 func (c *codec) address(field uint64, name string, v *netip.Addr) {
 	if c.writing {
 		if v.Zone() != "" {

@@ -191,7 +191,7 @@ func FuzzLoad(f *testing.F) {
 	f.Add(head + "  backends:\n" + manyBackends(2, 2))
 	f.Add("mode: agent\nagent: {backends: [{health_check: {address: x}}], identity: {service_tokens: {a: }}}")
 	f.Fuzz(func(t *testing.T, text string) {
-		if !strings.Contains(text, "includes") { // what else is on this machine is no part of the text
+		if !strings.Contains(text, "includes") { // other files of this machine are not part of the text
 			loadText(t, text)
 		}
 	})

@@ -212,7 +212,7 @@ func TestRun_OwnTroubleKeepsTheClaimAndShowsTheReason(t *testing.T) {
 			if n == 0 {
 				return check.Result{Outcome: s, Latency: 3 * time.Millisecond}
 			}
-			// The elapsed time is no latency of the backend.
+			// The elapsed time is not the latency of the backend.
 			return check.Result{Outcome: u, Err: "too many open files", Latency: time.Microsecond}
 		}})
 		r.runFor(t, time.Hour)

@@ -134,7 +134,7 @@ func (p *pins) replace(address string, introduced wire.NodeCertificate, by strin
 // maxPin is the maximum size of a pin file in bytes.
 const maxPin = 1024
 
-// readPin returns the text of a pin file and the key in its only line that is no comment.
+// readPin returns the text of a pin file and the key in the only line that is not a comment.
 func readPin(path string) (key identity.KeyID, text string, err error) {
 	content, err := os.ReadFile(path)
 	if err != nil {

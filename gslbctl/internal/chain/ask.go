@@ -45,7 +45,7 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// AskDS queries a resolver for the DS records of a zone in its parent. An answer without records is no error.
+// AskDS queries a resolver for the DS records of a zone in its parent. An answer without records is not an error.
 func AskDS(ctx context.Context, resolver, zone string) ([]*dns.DS, error) {
 	reply, err := ask(ctx, resolver, dns.Fqdn(zone), dns.TypeDS, true)
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// The share of a backend is its part of the weights of its name and family, also in a filtered list.
+// The share of a backend is its part of the weights of its name and family, even in a filtered list.
 func TestBackends_ShowWeightAndShareOfTheName(t *testing.T) {
 	n := startNode(t)
 	backend := func(address string, weight int, share float64, serves bool) api.Backend {

@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// examples returns the examples of the commands without an example of their own, one per line, by the name of the
-// command without the name of the program.
+// examples returns the examples of the commands without an example in their definition, one per line, by the name of
+// the command without the name of the program.
 func examples() map[string]string {
 	return map[string]string{
 		"agents expiring":    "gslbctl agents expiring --days 30",

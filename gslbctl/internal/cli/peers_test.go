@@ -11,7 +11,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// --wait-for-peers waits for unreachable peers, also if the command line names one node, and has its own exit code.
+// --wait-for-peers waits for unreachable peers, even if the command line names one node, and has its own exit code.
 func TestWaitForPeers_EndsWhenAllHaveTheChange(t *testing.T) {
 	for _, tc := range []struct {
 		name   string

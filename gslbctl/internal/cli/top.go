@@ -25,7 +25,7 @@ const (
 
 func topTabs() []string { return []string{"names", "backends", "events", "agents"} }
 
-// topCommand returns the command top, also under its old name watch.
+// topCommand returns the command top, whose old name watch also works.
 func (a *app) topCommand(name string) *cobra.Command {
 	var f cmdline.WatchFlags
 	var domains []string

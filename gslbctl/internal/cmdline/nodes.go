@@ -104,7 +104,7 @@ func (a *App) selectContext() (contexts.Context, error) {
 func (a *App) named(apis, dns []string) (contexts.Context, error) {
 	c, err := adHoc(apis, dns)
 	inUse, failed := a.storedContext(a.Getenv(fleet.EnvContext))
-	if err != nil || failed != nil { // an invalid contexts file is no error here
+	if err != nil || failed != nil { // an invalid contexts file is not an error here
 		return c, err
 	}
 	for i, n := range c.Nodes {

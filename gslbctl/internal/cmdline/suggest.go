@@ -96,7 +96,7 @@ func NearestNames(typed string, names []string) []string {
 	key, _, setting := strings.Cut(typed, "=")
 	there := slices.Contains(names, typed) || setting && slices.Contains(names, key+"=")
 	typed = strings.ToLower(strings.TrimSuffix(typed, "."))
-	const longest = 253 // length of a domain name; a longer text is no name
+	const longest = 253 // length of a domain name; a longer text cannot be a name
 	isNetwork := strings.Contains(typed, "/")
 	if typed == "" || len(typed) > longest || isNetwork || there {
 		return nil

@@ -21,7 +21,7 @@ type Answer struct {
 	Addresses []netip.Addr
 	Alias     string        // target of the first CNAME record, without its final dot, or ""
 	TTL       time.Duration // shortest TTL of the addresses, or else of the alias
-	Failure   string        // such as SERVFAIL; empty for a success, also without addresses
+	Failure   string        // such as SERVFAIL; empty for a success, even without addresses
 }
 
 // Conn is a connection to one server. It belongs to one goroutine.

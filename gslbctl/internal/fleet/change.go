@@ -14,7 +14,7 @@ import (
 type Change = Request[string]
 
 // PartlyUnknownError is the error of a change of several objects on a node that knows only some of the objects. If each
-// node makes the change, it is no failure, because another node can know the other objects.
+// node makes the change, this is not a failure, because another node can know the other objects.
 type PartlyUnknownError struct{ Err error }
 
 func (e *PartlyUnknownError) Error() string { return e.Err.Error() }

@@ -74,7 +74,7 @@ func TestRead_TellsWhatItCannotTake(t *testing.T) {
 	}
 }
 
-// @Z and @F represent names at each position of a name, also next to text, and nowhere else.
+// @Z and @F represent names at each position of a name, even next to text, and nowhere else.
 func TestRead_KnowsSpecialNames(t *testing.T) {
 	zone := soa + `@Z TXT "v=spf1 -all" ; not @F, nor x.@Z
 _dmarc.@F TXT "@Z x.@F \" @Z"

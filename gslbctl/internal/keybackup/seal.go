@@ -63,7 +63,7 @@ func seal(w io.Writer, to age.Recipient, b *Backup) error {
 	return errors.Join(archive.Close(), sealed.Close())
 }
 
-// errForeign means that the passphrase opens the file, but the file is no backup of this package.
+// errForeign means that the passphrase opens the file, but the content is not a backup of this package.
 var errForeign = errors.New("it opens, and is no backup of signing keys by gslbctl dnssec backup")
 
 // Open decrypts a backup. It authenticates the whole file first, so the author of the content knew the passphrase.

@@ -20,7 +20,8 @@ const (
 )
 
 // judge returns the outcome of a run from the output of go test and its error. If a worker answers late at the end,
-// Go's engine ends the target with its own deadline error. Such an error names no failing input and is no finding.
+// Go's engine ends the target with its own deadline error. Such an error names no failing input and does not count as a
+// finding.
 func judge(output string, err error) verdict {
 	if err == nil {
 		return passed
@@ -48,7 +49,7 @@ type campaign struct {
 	findings             []target
 }
 
-// all fuzzes all targets, also after findings, and prints the counts. It returns an error if there was a finding.
+// all fuzzes all targets, even after findings, and prints the counts. It returns an error if there was a finding.
 func (c *campaign) all(ctx context.Context, targets []target) error {
 	began := time.Now()
 	for i, t := range targets {

@@ -1,5 +1,5 @@
-// Command mutate breaks promises on purpose, each in a copy of the workspace, and runs the test that must notice it. It
-// fails if a test passes, or if the text to replace does not exist.
+// Command mutate breaks documented properties on purpose, each in a copy of the workspace, and runs the test that must
+// notice it. It fails if a test passes, or if the text to replace does not exist.
 //
 //	go run ./integration/cmd/mutate [-run words]   # from the top of the workspace
 package main
@@ -19,7 +19,7 @@ import (
 )
 
 func main() {
-	only := flag.String("run", "", "only promises with this `text` in them")
+	only := flag.String("run", "", "only properties whose names contain this `text`")
 	flag.Parse()
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer cancel()
@@ -29,8 +29,8 @@ func main() {
 	}
 }
 
-// all breaks the promises sequentially, in a copy of the workspace that is restored after each promise. only selects
-// the promises that contain a text.
+// all breaks the properties sequentially, in a copy of the workspace that is restored after each property. only selects
+// the properties whose names contain a text.
 func all(ctx context.Context, only string) (err error) {
 	dir, err := os.MkdirTemp("", "mutate-")
 	if err != nil {
@@ -42,7 +42,7 @@ func all(ctx context.Context, only string) (err error) {
 	}
 	missed, tried := 0, 0
 	for _, m := range mutations {
-		if !strings.Contains(m.promise, only) {
+		if !strings.Contains(m.property, only) {
 			continue
 		}
 		tried++
@@ -52,12 +52,12 @@ func all(ctx context.Context, only string) (err error) {
 			verdict = "MISSED: " + err.Error()
 			missed++
 		}
-		fmt.Printf("%s: %s by %s %s in %s\n", m.promise, verdict, m.pkg, m.test, time.Since(began).Round(time.Second))
+		fmt.Printf("%s: %s by %s %s in %s\n", m.property, verdict, m.pkg, m.test, time.Since(began).Round(time.Second))
 	}
 	if missed > 0 || tried == 0 {
-		return fmt.Errorf("%d of %d broken promises were not caught", missed, tried)
+		return fmt.Errorf("%d of %d broken properties were not caught", missed, tried)
 	}
-	fmt.Printf("%d promises broken, all caught\n", tried)
+	fmt.Printf("%d properties broken, all caught\n", tried)
 	return nil
 }
 
@@ -83,8 +83,8 @@ func export(ctx context.Context, dir string) error {
 	return nil
 }
 
-// caught breaks the promise in a copy of the workspace, and restores the copy. It returns nil if the test passes before
-// the change and fails after it.
+// caught breaks the property in a copy of the workspace, and restores the copy. It returns nil if the test passes
+// before the change and fails after it.
 func (m mutation) caught(ctx context.Context, dir string) error {
 	path := filepath.Join(dir, m.file)
 	whole, err := os.ReadFile(path)

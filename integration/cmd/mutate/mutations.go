@@ -1,8 +1,8 @@
 package main
 
-// mutation is a promise, a replacement of text that breaks it, and the test that must notice.
+// mutation is a documented property, a replacement of text that breaks the property, and the test that must notice.
 type mutation struct {
-	promise   string
+	property  string
 	file      string // from the top of the workspace
 	from, to  string
 	pkg, test string
@@ -10,7 +10,7 @@ type mutation struct {
 
 const inside = "overwatch/internal/"
 
-// mutations are the promises that the command breaks on purpose.
+// mutations are the properties that the command breaks on purpose.
 var mutations = []mutation{
 	{
 		"a stale backend with failing checks is not in answers",

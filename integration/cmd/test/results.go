@@ -53,7 +53,7 @@ func newResults(s step, strict bool, tell func(failure), report func(string)) *r
 	}
 }
 
-// line parses a line of the output of go test. A line that is no event is written to words.
+// line parses a line of the output of go test. Lines that are not events are written to words.
 func (r *results) line(line []byte, words io.Writer) {
 	var e event
 	if json.Unmarshal(line, &e) != nil || e.Action == "" {

@@ -33,7 +33,7 @@ type runner struct {
 	failed []string // commands that repeat failures
 }
 
-// all runs the stages, also after failures, and returns an error if anything failed.
+// all runs the stages, even after failures, and returns an error if anything failed.
 func (r *runner) all(ctx context.Context, stages [][]step) error {
 	number, count := 0, len(flatten(stages))
 	for _, stage := range stages {

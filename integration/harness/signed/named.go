@@ -53,7 +53,8 @@ logging { category default { default_stderr; }; category lame-servers { null; };
 }
 
 // Refuses queries a resolver that does not report the cause of a failure, such as BIND 9.18. It returns an error if the
-// resolver returns an answer only with CD set. A timeout is no error. secure reports whether the answer was validated.
+// resolver returns an answer only with CD set. A timeout is not an error. secure reports whether the answer was
+// validated.
 func (r *Resolver) Refuses(name string, rtype uint16) (secure bool, err error) {
 	const often = 3 // a busy machine, or a change in the middle of the proof
 	for range often {

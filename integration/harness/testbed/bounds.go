@@ -4,7 +4,8 @@ import (
 	"time"
 )
 
-// The promises about restarts (rows 1 and 10 of the fault matrix), and the additional time of an agent's backoff.
+// The documented maximum times of restarts (rows 1 and 10 of the fault matrix), and the additional time of an agent's
+// backoff.
 const (
 	DNSBackBound    = time.Second
 	AgentBackBound  = 3 * time.Second

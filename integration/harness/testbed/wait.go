@@ -13,7 +13,7 @@ import (
 // Hang is the time limit of a wait beyond the promised time: only a hanging program needs so long.
 const Hang = 3 * time.Minute
 
-// Timed is set by `make bench-times`, on an idle machine: a time beyond a promise then fails a test.
+// Timed is set by `make bench-times`, on an idle machine: a time beyond the documented limit then fails a test.
 var Timed = os.Getenv("GSLB_TIMED") != ""
 
 // Until waits until cond returns nil. After promise and Hang it fails the test with cond's last error. If the wait

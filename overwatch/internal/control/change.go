@@ -79,7 +79,7 @@ func (p *Plane) DefineWith(note store.Entry, change func(*definitions.Draft) err
 func (p *Plane) apply(batch []*edit) {
 	ctx, cancel := context.WithTimeout(p.o.Running, changeTimeout)
 	defer cancel()
-	defer func() { // also after a panic, so that no caller assumes a successful change
+	defer func() { // even after a panic, so that no caller assumes a successful change
 		for _, e := range batch {
 			if !e.done {
 				e.done, e.err = true, errNotMade

@@ -17,7 +17,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// peerKind is a kind of replicated objects that are no definitions.
+// peerKind is a kind of replicated objects other than definitions.
 type peerKind struct {
 	// check rejects an object by the rules of an API change.
 	check func(*replica.Object) error
@@ -28,7 +28,7 @@ type peerKind struct {
 	service func(key replica.Key) string
 }
 
-// peerKinds are the kinds of replicated objects that are no definitions. It is never changed.
+// peerKinds are the kinds of replicated objects other than definitions. It is never changed.
 var peerKinds = map[string]peerKind{
 	store.KindServer:   {check: checkDeclared(checkPeerServer), follow: (*Plane).followServer, service: serverService},
 	store.KindOverride: {check: checkPeerAdminState, follow: (*Plane).followAdminState, service: adminStateService},

@@ -95,7 +95,7 @@ func New(o Options) (*Plane, error) {
 	return p, o.Registerer.Register(p.reloads)
 }
 
-// Load reads a configuration file and checks it, also by the rules for DNS answers. Faults are of type
+// Load reads a configuration file and checks it, including the rules for DNS answers. Faults are of type
 // settings.Problems.
 func Load(path string) (*config.Config, error) { return config.Load(path, checkAnswers) }
 

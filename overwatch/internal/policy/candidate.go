@@ -22,7 +22,7 @@ type Candidate struct {
 	Share        float64   // 0 to 1: remaining part of the weight after early warnings and drains
 	AddressCount int       // number of addresses of one host name that share the weight equally; 0 and 1: not shared
 	MayServe     bool      // the effective status permits serving
-	Forbidden    bool      // removed by an operator, also from fallback answers
+	Forbidden    bool      // removed by an operator, even from fallback answers
 	Withdrawn    bool      // an override, or a drain of an operator or the agent, removes it
 	Unknown      bool      // the health is unknown: a MinHealthy in percent ignores the backend
 	LastHealthy  time.Time // zero if it was never healthy

@@ -81,7 +81,7 @@ func (a *LocationTable) Decide(rules Rules, candidates []Candidate, family Famil
 // serving region, the same serving regions within the tolerance, and the same nearest expected region.
 func (a *LocationTable) partitionFor(rules Rules, serving, expected, clients []string, own string) *partition {
 	key := partitionKey(rules, serving, expected) + "\n" + own
-	a.mu.Lock() // also during the computation: concurrent callers usually need the same partition
+	a.mu.Lock() // even during the computation: concurrent callers usually need the same partition
 	defer a.mu.Unlock()
 	if known := a.partitions[key]; known != nil {
 		return known

@@ -136,7 +136,7 @@ func TestFlows_CountWhoWasSentWhere(t *testing.T) {
 	}
 }
 
-// Answers are counted by domain, by the region of the first address and by outcome, also without an address. The
+// Answers are counted by domain, by the region of the first address and by outcome, even without an address. The
 // counters of a domain and of all domains are bounded, and no answer is lost.
 func TestAnswers_CountByDomainRegionAndOutcome(t *testing.T) {
 	r := New(0, nil)

@@ -112,7 +112,7 @@ func TestTCP_WhoSendsNoMoreIsStillAnswered(t *testing.T) {
 	}
 	defer conn.Close()
 	response := framed(t, 1, "one.gslb.test.")
-	response[4] |= flagResponse >> 8 // a response is no query: it gets no answer, and those after it do
+	response[4] |= flagResponse >> 8 // the server ignores a response, and answers the queries after it
 	if _, err := conn.Write(append(response, framed(t, 2, "big.gslb.test.")...)); err != nil {
 		t.Fatal(err)
 	}

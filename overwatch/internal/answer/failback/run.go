@@ -103,7 +103,7 @@ func (t *Tracker) save() bool {
 		t.saving = nil
 		for at, a := range written {
 			if now := t.find(at); err != nil || (now == nil) != (a == nil) {
-				t.unsaved[at] = struct{}{} // also after a change during the transaction
+				t.unsaved[at] = struct{}{} // even after a change during the transaction
 			}
 		}
 		t.mu.Unlock()

@@ -147,7 +147,7 @@ func (w *world) want(regions ...string) {
 	}
 }
 
-// A region that was in the answers and is down awaits failback, also after a restart. The request of an operator, or
+// A region that was in the answers and is down awaits failback, even after a restart. The request of an operator, or
 // the end of all other regions, returns its clients.
 func TestTracker_RegionThatWasDownAwaitsFailback(t *testing.T) {
 	inWorld(t, func(w *world) {

@@ -12,8 +12,9 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// decider decides names sequentially. Another decider may concurrently decide names of another view: their shared data
-// is immutable, safe for concurrent use (positions, writers, inputs, Backends), or belongs to one name (measurements).
+// decider computes decisions for names, sequentially. Other deciders may run concurrently for other views: their shared
+// data is immutable, safe for concurrent use (positions, writers, inputs, Backends), or belongs to one name
+// (measurements).
 type decider struct {
 	backends     Backends
 	now          func() time.Time

@@ -93,7 +93,7 @@ func (p *plan) checkSizes(z *zonePlan) {
 	}
 }
 
-// record adds a valid record to a zone, and an alias also to aliases.
+// record adds a valid record to a zone. It adds an alias to aliases too.
 func (p *plan) record(z *zonePlan, aliases []alias, key, line string, rr dns.RR) []alias {
 	rr, err := plain(rr)
 	if err != nil {

@@ -30,7 +30,7 @@ func NewWriter() *Writer {
 	return &Writer{sharedState: &sharedState{schedules: policy.NewScheduleCache()}}
 }
 
-// Fork returns another Writer for another goroutine. Both may work concurrently, also in one view, but never on the
+// Fork returns another Writer for another goroutine. Both may work concurrently, even in one view, but never on the
 // same name.
 func (w *Writer) Fork() *Writer { return &Writer{sharedState: w.sharedState} }
 

@@ -310,7 +310,7 @@ func TestHint_DoesNotWaitForADeadPeer(t *testing.T) {
 	})
 }
 
-// A reload replaces the secret, also of the running sender.
+// A reload replaces the secret, even of the running sender.
 func TestReconfigure_ReplacesTheSecret(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newNetwork()

@@ -28,7 +28,7 @@ type sender struct {
 
 	mu        sync.Mutex
 	queue     map[registry.ID]struct{}
-	isProbing bool // a request is due also without hints
+	isProbing bool // a request is due even without hints
 	isRunning bool
 }
 
@@ -110,7 +110,7 @@ func (e *Exchange) newSender(p replication.Reachable, settings Settings, client 
 		MaxBody: maxAnswer}}
 }
 
-// add queues hints, at most hintBurst. With mustProbe, a request follows also without hints. It reports whether the
+// add queues hints, at most hintBurst. With mustProbe, a request follows even without hints. It reports whether the
 // caller must start run.
 func (s *sender) add(ids map[registry.ID]struct{}, mustProbe bool) (mustRun bool) {
 	s.mu.Lock()

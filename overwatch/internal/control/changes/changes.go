@@ -101,7 +101,7 @@ type Change struct {
 	IfSafe bool
 	// Force allows a change to replace a planned admin state.
 	Force bool
-	// Undoes is the id of the audit entry of the undone change; 0: this change is no undo.
+	// Undoes is the id of the audit entry of the undone change; 0: this change does not undo another.
 	Undoes uint64
 }
 

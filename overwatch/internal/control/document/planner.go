@@ -22,7 +22,7 @@ type Definitions interface {
 	Defined() (*definitions.Set, *config.Config)
 	// DefineWith makes a change together with changes of another owner. When it returns, both are on disk with the audit
 	// entry, and in the answers. make changes the draft after all checks, and must not block. Other goroutines may call
-	// make, also more than once.
+	// make, even more than once.
 	DefineWith(note store.Entry, make func(*definitions.Draft) error, with definitions.Attached) error
 	// Draft calls make on a draft and discards the draft.
 	Draft(make func(*definitions.Draft) error) error

@@ -24,9 +24,9 @@ type section struct {
 	read func(*reader) func(json.RawMessage) (read, error)
 	// held returns the current objects of the API. The caller owns the map.
 	held func(*Planner, *definitions.Set) map[string]any
-	// get returns a current object, or nil; nil: the objects are no definitions.
+	// get returns a current object, or nil; nil: the objects are not definitions.
 	get func(set *definitions.Set, id string) any
-	// put puts an object into a draft, or deletes the object if it is nil; nil: the objects are no definitions.
+	// put puts an object into a draft, or deletes the object if it is nil; nil: the objects are not definitions.
 	put func(d *definitions.Draft, id string, object any) error
 	// check adds the faults of an object that depend on other objects. was is the current object, or nil.
 	check func(c *checker, id string, object, was any)

@@ -122,7 +122,7 @@ func (t *Tracker) update(b *registry.Backend) *record {
 // clientGroups returns the groups of clients with equal answers for a name. It returns none if no domain has the name.
 func (t *Tracker) clientGroups(name string, family policy.Family) []zone.ClientGroup {
 	list, err := t.o.DNSView().ClientGroups(name, family)
-	if err != nil { // the service is no domain name
+	if err != nil { // the service is not a domain name
 		return nil
 	}
 	return list

@@ -84,7 +84,7 @@ func (e *Editor) CheckUnusedRegion(d *definitions.Draft, name string) error {
 			name, n)
 	}
 	for _, t := range d.Now().Targets() {
-		if t.Region == name { // also where it has no address
+		if t.Region == name { // even where it has no address
 			return fault.Conflictf("server %s is in the region %s: delete it or move it first", t.ID(), name)
 		}
 	}

@@ -291,7 +291,7 @@ func statesOf[T any](e *api.AuditEntry) (before, after *T, err error) {
 	return before, after, nil
 }
 
-// sameObject returns changes.ErrChangedSince unless two objects of a kind are equal. nil is no object.
+// sameObject returns changes.ErrChangedSince unless two objects of a kind are equal. nil: the object does not exist.
 func sameObject[T any](now, after *T) error {
 	if now == nil || after == nil {
 		if now == after {

@@ -55,7 +55,7 @@ func (op *Operations) newUndoKinds() map[string]undoKind {
 			}, nil},
 	}
 	for _, k := range definitions.AllDeclared() {
-		if k.Name() != store.KindAgent { // entries of agents are also of pins
+		if k.Name() != store.KindAgent { // entries with this resource can be about pins
 			kinds[k.Resource()] = op.undoDeclared(k)
 		}
 	}

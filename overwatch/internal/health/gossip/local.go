@@ -79,7 +79,7 @@ func controlFor(local netip.Addr) []byte {
 	switch {
 	case local.IsMulticast():
 		return nil
-	case local.Is4(): // also on a socket for both families
+	case local.Is4(): // even on a socket for both families
 		return (&ipv4.ControlMessage{Src: local.AsSlice()}).Marshal()
 	}
 	return (&ipv6.ControlMessage{Src: local.AsSlice()}).Marshal()

@@ -179,7 +179,7 @@ func (g *greetings) countSilent(now time.Time) (count int, from netip.Addr) {
 }
 
 // Rejecting returns the number of agents that probably reject the certificate of this node, and the address of one of
-// them. They have read the Hello of this node several times and have sent no message, which is no proof.
+// them. They have read the Hello of this node several times and have sent no message, which proves nothing.
 func (n *Node) Rejecting() (count int, from netip.Addr) {
 	return n.transport.greetings.countSilent(time.Now())
 }

@@ -38,7 +38,7 @@ func (r *Registry) SetStaticDeclarations(ctx context.Context, declarations []Dec
 	if round == 1 { // at the start no other command waits
 		return declare(order)
 	}
-	defer func() { // also after the end of ctx
+	defer func() { // even after the end of ctx
 		if endErr := r.setDeclaring(context.WithoutCancel(ctx), false); err == nil {
 			err = endErr
 		}

@@ -138,7 +138,7 @@ func TestAgreement_DoesNotDelayAgentReports(t *testing.T) {
 	})
 }
 
-// A silent agent and a failing own check: the failure waits for a second node, also if the agent is lost meanwhile.
+// A silent agent and a failing own check: the failure waits for a second node, even if the agent is lost meanwhile.
 func TestAgreement_OfASilentAgent(t *testing.T) {
 	inWorld(t, agreeing, func(w *world) {
 		w.startAgreeing()

@@ -46,7 +46,7 @@ func TestFlap_ThreeStopsWithinTheWindow(t *testing.T) {
 		want("before the end", status.ReasonAgentUnhealthy)
 		live(20*time.Second, "healthy")
 		want("after the window", "")
-		for range 3 { // an operator's stops are no flaps
+		for range 3 { // stops by an operator do not count as flaps
 			w.must(w.SetAdminState(w.ctx(), down("a.example", "10.0.0.1", 0)))
 			w.must(w.ClearAdminState(w.ctx(), api.OrderOverride, "a.example", addr("10.0.0.1"), 0))
 		}

@@ -66,7 +66,7 @@ func (w *world) endParting(text string, want bool) {
 	}
 }
 
-// An operator can end the drain, also on a node that restarts.
+// An operator can end the drain, even on a node that restarts.
 func TestEndParting_EndsTheDrainOfAnAgentThatHasLeft(t *testing.T) {
 	inParting(t, validating, func(w *world, _ trust.Agent) {
 		w.endParting(a2, false)

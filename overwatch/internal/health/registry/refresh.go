@@ -257,7 +257,7 @@ func (w *writer) replaceBackend(r *record, next Backend, now time.Time) {
 	if isTransition {
 		next.Transitions++
 	}
-	r.published = new(next) // &next would allocate also for a new record, above
+	r.published = new(next) // &next would allocate even for a new record, above
 	w.markDirty(r.service, !haveSameAnswers(*previous, next))
 	w.targetsChanged = w.targetsChanged || previous.check != next.check
 	if isTransition {

@@ -6,7 +6,7 @@ import (
 )
 
 // An agent and a declaration may write a region with other letter case. Backends and agents show the spelling of the
-// region, also after a change of the spelling.
+// region, even after a change of the spelling.
 func TestRegionName_BackendsAndAgentsTakeTheSpellingOfTheRegion(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
 		name := "eu"

@@ -24,8 +24,8 @@ func off(s string) Declaration {
 	return d
 }
 
-// A server whose check is disabled is no check target and serves, and earlier results do not count. After its check is
-// enabled, it serves until a check fails, also after a restart.
+// A server whose check is disabled is not checked and serves, and earlier results do not count. After its check is
+// enabled, it serves until a check fails, even after a restart.
 func TestUnchecked_ServesUntilACheckFails(t *testing.T) {
 	for _, restart := range []bool{false, true} {
 		inWorld(t, validating, func(w *world) {

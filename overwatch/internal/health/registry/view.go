@@ -121,8 +121,8 @@ func (v *View) Get(id ID) *Backend {
 	return list[at]
 }
 
-// AdminStates returns all active and scheduled admin states, also of unknown backends, ordered by service, address,
-// port and kind.
+// AdminStates returns all active and scheduled admin states, including those of unknown backends, ordered by service,
+// address, port and kind.
 func (v *View) AdminStates() []AdminState {
 	if list := v.adminStates.Load(); list != nil {
 		return *list

@@ -4,9 +4,9 @@ package status
 // own checks, and agent reports decide.
 //
 // The evidence is each backend with a recent own check. A successful check is evidence for the node's connection. A
-// failed check of a backend that its agent reports healthy is evidence against it. Other failed checks are no evidence:
-// if agent and node agree, or if no agent reports the backend, the backend itself may have failed. A region is dark if
-// its backends have more contradictions than successes.
+// failed check of a backend that its agent reports healthy is evidence against it. Other failed checks do not count as
+// evidence: if agent and node agree, or if no agent reports the backend, the backend itself may have failed. A region
+// is dark if its backends have more contradictions than successes.
 //
 // The node is cut off if all of these hold:
 //   - two regions are dark, or the only region with evidence is dark

@@ -19,7 +19,7 @@ const (
 const MaxRampTime = 24 * time.Hour
 
 // Ramp lowers the share of a backend in equal steps from 1 to a final share, or raises it back to 1 over the same time.
-// The zero Ramp is no ramp.
+// The zero Ramp has no effect.
 type Ramp struct {
 	// Since is the time of the last change of direction or duration. Depth is the depth at that time: 0 is a share of 1,
 	// Over is the final share.

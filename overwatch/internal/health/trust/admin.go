@@ -16,7 +16,7 @@ import (
 // ErrNotPinned is the error for an agent id without a pin.
 var ErrNotPinned = errors.New("no agent of that id is pinned")
 
-// Unpin deletes an agent's pin, also of a revoked agent, or the certificate that Reissue rejected. The node then
+// Unpin deletes the pin of an agent, even of a revoked agent, or the certificate that Reissue rejected. The node then
 // rejects the agent's messages, and the agent may enroll with another certificate. The running process of the agent
 // cannot enroll; a later process can. When Unpin returns nil, the change and the entries are on disk. After an error,
 // the state is unchanged.

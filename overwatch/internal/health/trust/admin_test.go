@@ -282,7 +282,7 @@ func TestSetTokens_ARemovedTokenSilencesItsAgentsUntilItIsBack(t *testing.T) {
 	r.told(a.enrolment("app.test"), wire.CodeUnknownService)
 	r.tokens = map[string][]string{"db.test": {dbToken}}
 	r.restart()
-	r.told(a.again().beat(), wire.CodeNotEnrolled) // also after a restart
+	r.told(a.again().beat(), wire.CodeNotEnrolled) // even after a restart
 	r.trust.SetTokens(map[string][]string{"app.test": {appToken}}, nil)
 	r.speaks(r.taken(a.again().again().beat()).Agent, "app.test")
 }

@@ -9,7 +9,7 @@ import (
 
 // Agent is the authenticated sender of a message. Only this package makes an Agent; the zero Agent has no rights.
 //
-// Each method returns the current rights. Revocation and unpinning remove the rights immediately, also for queued
+// Each method returns the current rights. Revocation and unpinning remove the rights immediately, even for queued
 // messages.
 type Agent struct {
 	pinned  *pinned

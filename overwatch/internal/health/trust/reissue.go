@@ -9,9 +9,9 @@ import (
 	"gslb.internal/shared/identity"
 )
 
-// Reissue deletes an agent's pin, also of a revoked agent, and rejects its certificate. The next Enrol with another
-// certificate pins the other certificate. The node rejects the old certificate also after a restart of the node or the
-// agent. After an error, the state is unchanged.
+// Reissue deletes the pin of an agent, even of a revoked agent, and rejects its certificate. The next Enrol with
+// another certificate pins the other certificate. The node rejects the old certificate even after a restart of the node
+// or the agent. After an error, the state is unchanged.
 func (t *Trust) Reissue(ctx context.Context, agentID string, with ...store.Entry) error {
 	if err := ctx.Err(); err != nil {
 		return err

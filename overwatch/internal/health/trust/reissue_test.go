@@ -26,7 +26,7 @@ func TestReissue_PinsTheNextCertificateAndRefusesTheOldOne(t *testing.T) {
 		}
 		r.told(a.again().enrolment("app.test"), wire.CodeRevoked)
 		b := r.agent("eu-web-1")
-		// The expected reissue is no proof by itself.
+		// The expected reissue proves nothing by itself.
 		r.told(b.enrolment("app.test=a wrong token of more than 32 octets"), wire.CodeWrongToken)
 		if m := b.enrol("app.test"); !m.NewlyPinned {
 			t.Error("the new certificate is not pinned")

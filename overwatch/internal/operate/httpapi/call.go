@@ -94,7 +94,7 @@ func readBody(r *http.Request, yaml bool, most int64) ([]byte, error) {
 	case err != nil:
 		return nil, badRequest("the body cannot be read: it is cut or wrongly encoded")
 	case int64(len(body)) > most:
-		_, _ = io.CopyN(io.Discard, r.Body, maxDiscarded) // also after Expect, because the client sends the body by now
+		_, _ = io.CopyN(io.Discard, r.Body, maxDiscarded) // even after Expect, because the client sends the body by now
 		return nil, tooLarge(most)
 	case len(body) > 0 && r.Header.Get("Content-Encoding") != "":
 		return nil, problemf(http.StatusUnsupportedMediaType,

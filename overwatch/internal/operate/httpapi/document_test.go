@@ -63,7 +63,7 @@ func shop(ttl int) api.Document {
 	}
 }
 
-// The objects of a document exist once, also after an export and a second apply.
+// The objects of a document exist once, even after an export and a second apply.
 func TestDocument_AppliedTwiceChangesNothingTheSecondTime(t *testing.T) {
 	w := newWorld(t)
 	w.apply(api.ApplyRequest{Document: shop(30), Owner: "shop"}, 6)

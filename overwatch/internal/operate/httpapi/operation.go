@@ -16,7 +16,7 @@ type Operation struct {
 	Method  string
 	Path    string   // as in OpenAPI, such as /api/v1/servers/{id}
 	Role    api.Role // required role if tokens are used; empty: RoleRead for GET, RoleAdmin for changes
-	Public  bool     // any client may use it, also outside api.allowed_networks
+	Public  bool     // any client may use it, even outside api.allowed_networks
 	Changes Kind     // kind of the changed objects; empty: the operation changes no object
 	nodes   bool     // without a token: another node authenticates with its Authorization
 	handle  handler

@@ -144,7 +144,7 @@ func TestDomain_NullResetsAFieldAndObjectsMerge(t *testing.T) {
 	w.wantError("an owner", w.send("PATCH", "/api/v1/domains/shop.example", `{"owner":"me"}`), 400, "unknown field")
 }
 
-// An overlay has only values that differ from the file, also inside a block, so that a later value of the file counts.
+// An overlay has only values that differ from the file, even inside a block, so that a later value of the file counts.
 // Regions in another case are those of the file.
 func TestOverlay_HasNoValueOfTheFile(t *testing.T) {
 	w := newWorld(t)

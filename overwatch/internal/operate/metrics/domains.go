@@ -16,7 +16,7 @@ type DomainSources struct {
 	// Domains returns the load-balanced names, and Zones the names of the zones, all without the final dot.
 	Domains func() []conditions.Domain
 	Zones   func() []string
-	// Answers yields the number of answers by domain, region and outcome, also of removed domains.
+	// Answers yields the number of answers by domain, region and outcome, including removed domains.
 	Answers func() iter.Seq2[decisions.AnswerKey, uint64]
 	// Limit returns metrics.per_domain. If there are more domains, the metrics are per zone.
 	Limit func() int

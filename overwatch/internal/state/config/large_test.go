@@ -155,7 +155,7 @@ func FuzzLoad(f *testing.F) {
 	f.Add("mode: overwatch\noverwatch: {agent_tokens: {a: }, geolocation: {custom_mappings: [{}]}}\nregions: " +
 		"[{servers: [{health_check: {}}]}, a]\ndomains: [{regions: [x]}]\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		if strings.Contains(text, "includes") { // what else is on this machine is no part of the text
+		if strings.Contains(text, "includes") { // other files of this machine are not part of the text
 			return
 		}
 		if c, problems := loadText(t, text); problems == nil {

@@ -37,7 +37,7 @@ type joining struct {
 // Names is the set of the names of the objects of a file, by kind.
 type Names map[string]map[string]bool
 
-// NamesIn returns the names of the objects of a file, also of disabled objects. It is slow for very many domains.
+// NamesIn returns the names of the objects of a file, including disabled objects. It is slow for very many domains.
 func NamesIn(file *config.Config) Names {
 	all := make(Names, len(kinds))
 	for _, k := range kinds {

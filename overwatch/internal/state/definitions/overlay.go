@@ -135,7 +135,7 @@ func (s *Set) CountOverlays() (count int) {
 	return count
 }
 
-// CheckOverlay returns an error if the value of a setting is no valid overlay of its object. For the setting of a
+// CheckOverlay returns an error if the value of a setting is not a valid overlay of its object. For the setting of a
 // section, it returns nil.
 func CheckOverlay(key string, value json.RawMessage) error {
 	kind, name, is := SplitOverlay(key)

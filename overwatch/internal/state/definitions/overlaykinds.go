@@ -16,7 +16,7 @@ type overlayKind struct {
 	check func(name string, value json.RawMessage) error
 	// checkPeer validates a value that check accepts by the rules of an API change.
 	checkPeer func(name string, value json.RawMessage) error
-	// add adds an overlay that check accepts to the layers; nil: the value is no overlay.
+	// add adds an overlay that check accepts to the layers; nil: the value is not an overlay.
 	add func(l *layers, name string, value json.RawMessage)
 	// shown returns a value without secrets; nil: it has none.
 	shown func(value json.RawMessage) (any, error)

@@ -134,7 +134,7 @@ func (d *Draft) Delete(kind, key string) { _ = Find(kind).Define(d, key, nil) } 
 
 // PutSetting stores the overlay of a section as JSON; nil deletes it.
 func (d *Draft) PutSetting(section string, value json.RawMessage) {
-	if kind, _, is := SplitOverlay(section); !is || kind != OverTarget { // a server by host name is no overlay
+	if kind, _, is := SplitOverlay(section); !is || kind != OverTarget { // a server by host name is not an overlay
 		d.stale = true
 	}
 	if !d.owned[store.KindSetting] {

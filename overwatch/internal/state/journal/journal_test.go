@@ -41,7 +41,7 @@ func sequences(events []api.Event) (list []uint64) {
 	return list
 }
 
-// A reader continues after its last event, also in another process. Two processes never use the same number.
+// A reader continues after its last event, even in another process. Two processes never use the same number.
 func TestJournal_GoesOnAfterARestart(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "events.jsonl")
 	first := open(path)

@@ -67,7 +67,7 @@ func ttlOf(t *testing.T, s *store.Store, name string) int {
 	return ttl
 }
 
-// A rejected object has no effect, also after a restart, and is offered to other nodes. A version of gslb that accepts
+// A rejected object has no effect, even after a restart, and is offered to other nodes. A version of gslb that accepts
 // the object applies it.
 func TestMerge_ARejectedObjectIsHeldAndTheLastAcceptedValueCounts(t *testing.T) {
 	dir := t.TempDir()

@@ -66,7 +66,7 @@ func (b *Batch) PutOrder(o Order) {
 	b.addObject(orderBucket(o.Kind), string(orderKey(o.Service, o.Address)), o)
 }
 
-// DeleteOrder deletes an admin state. A missing admin state is no error.
+// DeleteOrder deletes an admin state. A missing admin state is not an error.
 func (b *Batch) DeleteOrder(kind api.OrderKind, service, address string) {
 	b.changes = append(b.changes, func(w *writer) { w.dropOrder(kind, service, address) })
 }

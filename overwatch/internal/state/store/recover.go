@@ -26,7 +26,7 @@ import (
 //	missing   missing   empty: the first start
 //
 // An empty file is treated as damaged, because a store receives its name only after it is complete. Only the first
-// start of a node is no recovery.
+// start of a node does not count as a recovery.
 func (s *Store) settleFile() error {
 	found, err := inspect(s.path)
 	switch {

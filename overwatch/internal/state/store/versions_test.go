@@ -93,7 +93,7 @@ func loaded(s *Store) (map[string]int, error) {
 	return counts, s.LoadDefinitions(func(kind, _ string, _ []byte) error { counts[kind]++; return nil })
 }
 
-// Every kind is replicated with its record and its version, and a deleted object is restored by no node, also after a
+// Every kind is replicated with its record and its version, and a deleted object is restored by no node, even after a
 // restart.
 func TestVersions_WhatIsWrittenReachesAnotherStore(t *testing.T) {
 	dirs := []string{t.TempDir(), t.TempDir()}
