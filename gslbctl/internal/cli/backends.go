@@ -129,6 +129,8 @@ func status(b api.Backend) string {
 	switch {
 	case b.Override != nil:
 		return fmt.Sprintf("%s: %s (by %s)", b.Reason, b.Override.Reason, b.Override.By)
+	case !b.MayServe && b.ValidationError != nil && b.ValidationHealthy == nil:
+		return b.Reason + "; last own check: " + *b.ValidationError
 	case !b.MayServe && b.ValidationError != nil:
 		return b.Reason + ": " + *b.ValidationError
 	}

@@ -347,7 +347,11 @@ func TestKeygen_MakesFreshSecretsWithoutANode(t *testing.T) {
 
 // The table shows the omitted parts of an agent's check after the reason of the backend's status.
 func TestReason_SaysWhatTheAgentJudgesAlone(t *testing.T) {
-	b := api.Backend{Reason: "the agent reports unhealthy", ValidationError: pointer("refused")}
+	b := api.Backend{Reason: "no check result yet", ValidationError: pointer("refused")}
+	if got := reason(b); got != "no check result yet; last own check: refused" {
+		t.Error(got)
+	}
+	b.Reason, b.ValidationHealthy = "the agent reports unhealthy", pointer(false)
 	if got := reason(b); got != "the agent reports unhealthy: refused" {
 		t.Error(got)
 	}

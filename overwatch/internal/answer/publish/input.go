@@ -114,8 +114,11 @@ func orderOf(o *registry.AdminState) *policy.AdminState {
 	return &policy.AdminState{Healthy: o.Healthy, By: o.CreatedBy, Reason: o.Reason, Until: o.ExpiresAt}
 }
 
-// problem returns the error that the agent or this node's own check reported; "" if neither did.
+// problem returns the error of the decisive check, by the agent or by this node; "" without an error.
 func problem(b *registry.Backend) string {
+	if b.Reason == status.ReasonAgentUnhealthy {
+		return b.Report().LastError
+	}
 	if b.OwnCheck.State == check.StateUnhealthy && b.OwnCheck.LastError != "" {
 		return b.OwnCheck.LastError
 	}

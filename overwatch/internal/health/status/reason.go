@@ -8,7 +8,7 @@ const (
 	ReasonOverrideUnhealthy     = "override: unhealthy"
 	ReasonAgentUnhealthy        = "the agent reports unhealthy"
 	ReasonUnauthorizedUnhealthy = "own checks succeed; an unauthorized reporter reports unhealthy"
-	ReasonValidationUnhealthy   = "own checks fail; the agent reports healthy"
+	ReasonValidationUnhealthy   = "the agent reports healthy; own checks fail"
 	ReasonAgentHealthy          = "the agent reports healthy; there is no own check result"
 	ReasonAgreed                = "the agent reports healthy and own checks succeed"
 	ReasonStaleValidated        = "the agent is silent; own checks succeed"

@@ -13,6 +13,10 @@ func OwnCheck(b *registry.Backend) string {
 	v := &b.OwnCheck
 	text := "no result yet"
 	switch {
+	case v.State == check.StateUnknown && v.Failures > 0:
+		text = fmt.Sprintf("failing (%d of %d)", v.Failures, b.FailureThreshold())
+	case v.State == check.StateUnknown && v.LastError != "":
+		text = "no result yet, the last check could not run"
 	case v.State == check.StateHealthy && v.Failures > 0:
 		text = fmt.Sprintf("failing (%d of %d)", v.Failures, b.FailureThreshold())
 	case v.State == check.StateHealthy && v.LastError != "":

@@ -207,5 +207,14 @@ func TestOwnCheck_DescribesTheLastChecks(t *testing.T) {
 		n.must(n.registry.ApplyCheckResult(n.t.Context(), registry.CheckResult{ID: regionIDs()[0], State: check.StateHealthy,
 			Err: "too many open files"}))
 		want("healthy, the last check could not run: too many open files")
+		first := *n.registry.View().Get(regionIDs()[0])
+		first.OwnCheck = registry.OwnCheck{LastError: "connection refused", Failures: 1}
+		if got := OwnCheck(&first); got != "failing (1 of 3): connection refused" {
+			t.Errorf("before the first result: %q", got)
+		}
+		first.OwnCheck.Failures = 0
+		if got := OwnCheck(&first); got != "no result yet, the last check could not run: connection refused" {
+			t.Errorf("before the first result: %q", got)
+		}
 	})
 }
