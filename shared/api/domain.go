@@ -70,12 +70,14 @@ type DomainBackend struct {
 	ID        string     `json:"id"`
 	Address   string     `json:"address"`
 	Port      int        `json:"port"`
-	Weight    int        `json:"weight"`
+	Weight    int        `json:"weight"`   // declared
 	Priority  int        `json:"priority"` // position of its region in the order of the domain, from 1
 	Region    string     `json:"region"`
 	Healthy   bool       `json:"healthy"`
 	Enabled   bool       `json:"enabled"`    // receives traffic when healthy: a weight above 0 and no drain
 	LastCheck *time.Time `json:"last_check"` // null: never checked
+	// WeightOverride is the weight of an operator, which replaces Weight; null: none.
+	WeightOverride *ActiveWeight `json:"weight_override"`
 }
 
 // DomainBackendList is the answer of GET /api/v1/domains/{name}/backends.

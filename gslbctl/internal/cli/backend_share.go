@@ -64,14 +64,19 @@ func weight(b api.Backend) int {
 // weightCell returns the effective weight: an operator's weight with the declared weight in brackets, and the used part
 // of the weight, as in "50 x 25%", during a drain or an early warning.
 func weightCell(b api.Backend) render.Cell {
-	c := number(weight(b))
-	if b.WeightOverride != nil {
-		c.Text, c.Tone = fmt.Sprintf("%s (%d)", c.Text, b.Weight), render.Warn
-	}
+	c := declaredWeightCell(b.Weight, b.WeightOverride)
 	if b.Share < 1 {
 		c.Text, c.Tone = c.Text+" x "+wholePercent(b.Share).Text, render.Warn
 	}
 	return c
+}
+
+// declaredWeightCell returns a declared weight, or an operator's weight with the declared weight in brackets.
+func declaredWeightCell(declared int, override *api.ActiveWeight) render.Cell {
+	if override == nil {
+		return number(declared)
+	}
+	return render.Cell{Text: fmt.Sprintf("%d (%d)", override.Weight, declared), Tone: render.Warn}
 }
 
 // wholePercent returns a cell with a part as a percentage without decimals.

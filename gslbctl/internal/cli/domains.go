@@ -116,8 +116,8 @@ func (a *app) domainText(r domainReport) string {
 		Empty: "No backend is registered for it.",
 	}
 	for _, b := range r.Backends {
-		t.Add(render.C(endpoint(b.Address, b.Port)), orNone(b.Region), number(b.Priority), number(b.Weight),
-			goodCell(b.Healthy),
+		t.Add(render.C(endpoint(b.Address, b.Port)), orNone(b.Region), number(b.Priority),
+			declaredWeightCell(b.Weight, b.WeightOverride), goodCell(b.Healthy),
 			render.C(render.YesNo(b.Enabled)), a.Ago(b.LastCheck))
 	}
 	return render.Lines(lines) + a.Text(t)

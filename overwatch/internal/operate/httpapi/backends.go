@@ -77,9 +77,7 @@ func (s *Server) backendView(b *registry.Backend) api.Backend {
 	if o := b.Override; o != nil {
 		view.Override = &api.ActiveOverride{Healthy: o.Healthy, ActiveOrder: activeOrder(o)}
 	}
-	if o := b.AdminWeight; o != nil {
-		view.WeightOverride = &api.ActiveWeight{Weight: o.Weight, ActiveOrder: activeOrder(o)}
-	}
+	view.WeightOverride = activeWeight(b)
 	if o := b.AdminDrain; o != nil {
 		stage, safeAt := s.o.Drains.Stage(b)
 		view.Drain = &api.ActiveDrain{Share: o.Share, EndsAt: stamp(b.DrainEndsAt), Stage: stage,
@@ -100,6 +98,14 @@ func (s *Server) backendView(b *registry.Backend) api.Backend {
 		view.ValidationVotes = &votes
 	}
 	return view
+}
+
+// activeWeight returns the weight that an operator has set, or nil.
+func activeWeight(b *registry.Backend) *api.ActiveWeight {
+	if b.AdminWeight == nil {
+		return nil
+	}
+	return &api.ActiveWeight{Weight: b.AdminWeight.Weight, ActiveOrder: activeOrder(b.AdminWeight)}
 }
 
 func activeOrder(o *registry.AdminState) api.ActiveOrder {

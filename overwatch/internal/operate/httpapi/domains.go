@@ -218,15 +218,16 @@ func (s *Server) listDomainBackends(c *call) (answer, error) {
 	list.Backends, list.Total = pageOf(slices.Values(s.o.View.Service(d.Name)), c.page,
 		func(b *registry.Backend) api.DomainBackend {
 			return api.DomainBackend{
-				ID:        b.ID.String(),
-				Address:   b.Address.String(),
-				Port:      int(b.Port),
-				Weight:    b.Weight,
-				Priority:  explain.RegionPriority(d.Regions, b.Region),
-				Region:    b.Region,
-				Healthy:   b.IsHealthy(),
-				Enabled:   b.EffectiveWeight() > 0 && (!b.Draining || b.DrainTo > 0),
-				LastCheck: api.MomentOrNull(later(b.Report().CheckedAt, b.OwnCheck.At)),
+				ID:             b.ID.String(),
+				Address:        b.Address.String(),
+				Port:           int(b.Port),
+				Weight:         b.Weight,
+				Priority:       explain.RegionPriority(d.Regions, b.Region),
+				Region:         b.Region,
+				Healthy:        b.IsHealthy(),
+				Enabled:        b.EffectiveWeight() > 0 && (!b.Draining || b.DrainTo > 0),
+				LastCheck:      api.MomentOrNull(later(b.Report().CheckedAt, b.OwnCheck.At)),
+				WeightOverride: activeWeight(b),
 			}
 		})
 	return ok(list), nil

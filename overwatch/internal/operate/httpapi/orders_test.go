@@ -44,6 +44,11 @@ func TestWeight_StandsBesideTheDeclaredOneWithWhoWhyAndUntil(t *testing.T) {
 		time.Until(*b.WeightOverride.ExpiresAt) < 59*time.Minute {
 		t.Errorf("%+v %+v", b, b.WeightOverride)
 	}
+	list, err := w.client.DomainBackends(t.Context(), service)
+	if err != nil || len(list.Backends) == 0 || list.Backends[0].Weight != declared ||
+		list.Backends[0].WeightOverride == nil || list.Backends[0].WeightOverride.Weight != 7 {
+		t.Errorf("in the backends of the domain: %+v %v", list, err)
+	}
 	if stored, err := w.store.LoadOrders(); err != nil || len(stored) != 1 || stored[0].Weight != 7 ||
 		stored[0].Kind != api.OrderWeight {
 		t.Errorf("on disk: %+v %v", stored, err)
