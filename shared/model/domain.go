@@ -125,7 +125,8 @@ func (d *Domain) SameAnswers(other *Domain) bool {
 		d.OnAllDown == other.OnAllDown && d.MinHealthy == other.MinHealthy && d.Unsigned() == other.Unsigned() &&
 		d.FailoverThreshold == other.FailoverThreshold && d.FallbackAlgorithm == other.FallbackAlgorithm &&
 		d.LatencyConfig == other.LatencyConfig && d.Proximity == other.Proximity && d.ClientHash == other.ClientHash &&
-		d.Failback == other.Failback && d.Answer == other.Answer && d.Enabled == other.Enabled && slices.Equal(d.Regions, other.Regions) &&
+		d.Failback == other.Failback && d.Answer == other.Answer && d.Enabled == other.Enabled &&
+		slices.Equal(d.Regions, other.Regions) &&
 		slices.Equal(d.SRV, other.SRV) && d.HTTPS.Equal(&other.HTTPS)
 }
 
