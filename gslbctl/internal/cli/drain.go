@@ -88,7 +88,7 @@ func drainSentence(req api.DrainRequest, d api.Drain, now time.Time) string {
 func (a *app) drainCommand() *cobra.Command {
 	var f drainFlags
 	cmd := &cobra.Command{
-		Use:   "drain {" + backendForms + "|<agent>|<region> | --region <region>}",
+		Use:   "drain " + backendForms + "|<agent>|<region>|--region <region>",
 		Short: "Drain a backend, a machine or a whole region before maintenance",
 		Long: "drain reduces the traffic of backends to zero on every node: one backend, all at an address, all of\n" +
 			"an agent, or all in a region, as the nodes know them now. First, every node checks which names would\n" +
@@ -137,7 +137,7 @@ func (a *app) undrainCommand() *cobra.Command {
 	var yes bool
 	var region string
 	cmd := &cobra.Command{
-		Use:               "undrain {" + backendForms + "|<agent>|<region> | --region <region>}",
+		Use:               "undrain " + backendForms + "|<agent>|<region>|--region <region>",
 		Short:             "End the drain of backends",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: a.CompleteArguments(drainNames),
