@@ -22,7 +22,7 @@ func processorTime(b *testing.B) time.Duration {
 }
 
 // BenchmarkWatchSockets measures the list of sockets and its comparison, for 64 watched backends. %core is the
-// percentage of a core for one list every 100 ms. The documented limit is 0.2.
+// percentage of a core for one list every 100 ms. It must be less than 0.2.
 func BenchmarkWatchSockets(b *testing.B) {
 	const backends = 64
 	var watches []*watch

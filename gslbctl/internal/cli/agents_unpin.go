@@ -28,7 +28,7 @@ func (a *app) agentsUnpinCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "unpin <agent> | --service <name> --never-reported|--since <time>",
 		Short: "Delete the certificate pins of agents",
-		Long: "unpin deletes the certificate pin of an agent, also of a revoked agent. The backends that only this\n" +
+		Long: "unpin deletes the certificate pin of an agent, even of a revoked agent. The backends that only this\n" +
 			"agent reports leave DNS immediately. The agent returns when it proves its service token with a new\n" +
 			"certificate.\n\n" +
 			"With --service, unpin deletes the pins of several agents: the agents that never reported, or the\n" +

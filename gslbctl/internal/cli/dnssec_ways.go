@@ -19,7 +19,7 @@ func (a *app) dnssecUnsignCommand() *cobra.Command {
 		Long: "unsign starts the transition of a zone to unsigned on all nodes. The zone stays signed and requests\n" +
 			"with CDS records that its parent removes all DS records. If the parent does not read CDS records,\n" +
 			"remove the DS records there. When the DS records have expired in all caches, the nodes serve the\n" +
-			"zone unsigned, also after a restart. The nodes keep the keys. `gslbctl dnssec sign` signs the zone\n" +
+			"zone unsigned, even after a restart. The nodes keep the keys. `gslbctl dnssec sign` signs the zone\n" +
 			"again, and `gslbctl dnssec roll ZONE --cancel` cancels the transition.",
 		Example: "  gslbctl dnssec unsign example.com --dry-run\n  gslbctl dnssec unsign example.com",
 	}, api.RollToUnsigned)

@@ -69,7 +69,7 @@ func (a *app) overrideSetCommand() *cobra.Command {
 		Long: "set overrides the health of a backend until the override is cleared or expires. DNS has changed when\n" +
 			"the command returns. An address without a service selects the backend at this address on the nodes.\n" +
 			"A service and an address can also be two arguments; without a port they select all ports of the\n" +
-			"address. A drained backend does not serve, also with an override of healthy.",
+			"address. A drained backend does not serve, even with an override of healthy.",
 		Example: "  gslbctl overrides set app.example.com:192.0.2.10:443 --healthy=false --reason \"kernel update\" " +
 			"--expires-in 30m",
 		Args:              cobra.RangeArgs(1, 2),

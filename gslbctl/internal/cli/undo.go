@@ -25,7 +25,7 @@ func (a *app) undoCommand() *cobra.Command {
 			"regions and mappings, and all changes of apply, with pruned objects. A command is one change: undo\n" +
 			"reverts the whole change or nothing.\n\n" +
 			"Without an id, undo finds your last change on all nodes: the last change with your token. With an id\n" +
-			"of gslbctl audit list, it reverts this change, also of another operator. Each node numbers its own\n" +
+			"of gslbctl audit list, it reverts this change, even of another operator. Each node numbers its own\n" +
 			"audit entries, so an id requires exactly one node, selected by --api. undo fails if a later change\n" +
 			"affects the same object. A second undo reverts the first: to revert an earlier change, name its id.\n" +
 			"If undo does not cover your last change, such as config set, it fails and changes nothing.",

@@ -28,8 +28,8 @@ func metricsOperations() []Operation {
 				AgentNodes:     2, DNSSECEnabled: true, GossipEnabled: true,
 				ResponseTimes: times, Memory: memory, CPU: cpu,
 			}}},
-		{Method: get, Path: v1 + "/metrics/history", handle: (*Server).getHistory, Summary: "History of the metrics of " +
-			"the node",
+		{Method: get, Path: v1 + "/metrics/history", handle: (*Server).getHistory,
+			Summary: "Get the history of the metrics of the node",
 			Description: "Minutes of the last day and hours of the last thirty days, also from before a restart. " +
 				"Of five minutes the percentiles are the highest of their minutes, the rest is their mean. Without " +
 				"duration and " +
