@@ -140,7 +140,8 @@ func notifyAction() command.Action {
 	n := new(notification)
 	return command.Action{
 		Flag: "notify", Value: "draining|ready",
-		Summary: "report that the application will stop, or serves (--backend ID: one backend, --wait: until the drain ends)",
+		Summary: "drain before the application stops, and end the drain when it serves (--backend ID: one backend; " +
+			"--wait: until the drain ends)",
 		Flags: func(f *flag.FlagSet) {
 			f.StringVar(&n.state, "notify", "", "")
 			f.StringVar(&n.backend, "backend", "", "")

@@ -8,8 +8,8 @@ import (
 // Actions returns the actions of the program in addition to running and validating a node.
 func Actions() []command.Action {
 	return []command.Action{
-		{Flag: "status", Summary: "tell how the process that runs is doing", Do: doctor.Status},
-		{Flag: "doctor", Summary: "look at this machine, the delegation and the peers, and say what to do", Do: doctor.Run},
+		{Flag: "status", Summary: "show the status of the running node", Do: doctor.Status},
+		{Flag: "doctor", Summary: "check this machine, the delegation and the peers, and print the remedies", Do: doctor.Run},
 	}
 }
 

@@ -20,8 +20,8 @@ const usage = `%s: %s
 
 usage:
   %[1]s --config FILE             run until SIGINT or SIGTERM
-  %[1]s --config FILE --validate  tell everything that is wrong with the configuration, and exit
-  %[1]s --config FILE --reload PID  validate, have the process PID reload the file, and exit
+  %[1]s --config FILE --validate  report all problems of the configuration, and exit
+  %[1]s --config FILE --reload PID  validate, make the process PID reload the file, and exit
 %[3]s  %[1]s --version                 print what this is and was built from, and exit
   %[1]s --help                    print this, and exit
 
@@ -121,12 +121,12 @@ func isSwitch(f *flag.Flag) bool {
 	return ok && value.IsBoolFlag()
 }
 
-// actionUsage returns the lines of --help about actions.
+// actionUsage returns the lines of --help about actions, in the form of the manuals: the action is the first word.
 func actionUsage(name string, actions []Action) string {
 	var lines strings.Builder
 	for _, a := range actions {
 		flag := strings.TrimSpace(a.Flag + " " + a.Value)
-		fmt.Fprintf(&lines, "  %s --config FILE --%-8s  %s, and exit\n", name, flag, a.Summary)
+		fmt.Fprintf(&lines, "  %s %-8s --config FILE  %s, and exit\n", name, flag, a.Summary)
 	}
 	return lines.String()
 }

@@ -81,7 +81,7 @@ func TestMain_WhatTheArgumentsSay(t *testing.T) {
 		{"a flag of an action alone", nil, []string{"--config", "x", "--coats", "2"}, 2, "", "",
 			"--coats requires --paint-it"},
 		{"an action without a file", nil, []string{"--polish"}, 2, "", "", "--config is missing"},
-		{"help of an action", nil, []string{"--help"}, 0, "", "--config FILE --polish    make it shine, and exit", ""},
+		{"help of an action", nil, []string{"--help"}, 0, "", "polish   --config FILE  make it shine, and exit", ""},
 		{"nothing", nil, nil, 2, "", "", "--config is missing"},
 		{"unknown flag", nil, []string{"--confg", "x"}, 2, "", "", "there is no flag --confg\n"},
 		{"flag without its value", nil, []string{"--config"}, 2, "", "", "--config needs a value\n"},
