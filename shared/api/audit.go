@@ -180,6 +180,10 @@ func (e AuditEntry) Follows(before *AuditEntry) error {
 	return nil
 }
 
+// DetailConfigured is the key of AuditEntry.Details with the values of the configuration file for the fields of an
+// overlay, as a JSON object. Without an overlay before or after a change, these values were in force.
+const DetailConfigured = "configured"
+
 // The keys of AuditEntry.Details that identify the entries of a change, and the order of the changes of all nodes.
 const (
 	DetailChange  = "change"  // ID of a command that the client sent with all its requests, see ChangeHeader

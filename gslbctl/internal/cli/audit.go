@@ -114,7 +114,8 @@ func mergeAudit(g fleet.Gathered[api.AuditList], limit int) auditList {
 func (a *app) auditTable(list auditList, several bool) *render.Table {
 	t := &render.Table{
 		Columns: []render.Column{{Name: "ID", Right: true}, {Name: "WHEN"}, {Name: "ACTOR"}, {Name: "ACTION"},
-			{Name: "RESOURCE", Spare: 3}, {Name: "WHICH", Spare: 1}, {Name: "OUTCOME", Spare: 2},
+			{Name: "RESOURCE", Spare: 3}, {Name: "WHICH", Spare: 1}, {Name: "CHANGE", Spare: 2},
+			{Name: "OUTCOME", Spare: 2},
 			{Name: "FROM", Wide: true}, {Name: "REQUEST", Wide: true}},
 		Empty: "No audit entry matches.",
 	}
@@ -122,9 +123,8 @@ func (a *app) auditTable(list auditList, several bool) *render.Table {
 	for _, e := range list.Entries {
 		id := strconv.FormatUint(e.ID, 10)
 		t.AddNamed(id, cmdline.NodeCells(several, e.Node, render.C(id), a.Ago(&e.Timestamp), render.C(e.Actor),
-			render.C(e.Action),
-			render.C(e.Resource), render.C(e.ResourceID), render.C(e.Status), orNone(e.ActorIP),
-			orNone(e.RequestID))...)
+			render.C(e.Action), render.C(e.Resource), render.C(e.ResourceID), orNone(auditFields(&e.AuditEntry)),
+			render.C(e.Status), orNone(e.ActorIP), orNone(e.RequestID))...)
 	}
 	return t
 }

@@ -2,6 +2,7 @@ package changes
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"time"
 
@@ -20,6 +21,8 @@ import (
 type Entry struct {
 	Action, Resource, ID string
 	Before, After        any
+	// Configured has the values of the file for the fields of an overlay; nil: no overlay.
+	Configured map[string]json.RawMessage
 }
 
 // Transaction collects the steps of a change. The steps and the audit entry are stored atomically.
@@ -175,7 +178,8 @@ func (t *Transaction) auditChange(err error) audit.Change {
 	a, e := &t.change.Actor, t.entry()
 	return audit.Change{Action: e.Action, Resource: e.Resource, ResourceID: e.ID, Actor: a.Name,
 		ActorType: api.ActorUser, ActorIP: a.IP, RequestID: a.RequestID, Before: e.Before, After: e.After,
-		Err: err, Duration: time.Since(t.began), Undoes: t.change.Undoes, Group: a.Group}
+		Configured: e.Configured,
+		Err:        err, Duration: time.Since(t.began), Undoes: t.change.Undoes, Group: a.Group}
 }
 
 // log writes a log line about the change and its result.

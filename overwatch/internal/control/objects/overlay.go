@@ -3,6 +3,7 @@ package objects
 import (
 	"encoding/json"
 	"maps"
+	"slices"
 
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/definitions"
@@ -74,12 +75,23 @@ func OverlayView(set *definitions.Set, cfg *config.Config, kind, name string) *a
 	if o == nil {
 		return nil
 	}
-	configured, there := configuredKinds[kind].fields(cfg, name)
+	_, there := configuredKinds[kind].fields(cfg, name)
+	return &api.Overlay{Fields: o.Shown().Fields, Configured: ConfiguredFields(cfg, kind, name, o), By: o.By,
+		UpdatedAt: o.UpdatedAt, InForce: there && cfg.Laid(definitions.OverlayKey(kind, name))}
+}
+
+// ConfiguredFields returns the values of the file, without secrets, for the fields of overlays of an object. Overlays
+// may be nil.
+func ConfiguredFields(cfg *config.Config, kind, name string,
+	overlays ...*definitions.Overlay) map[string]json.RawMessage {
 	file := map[string]json.RawMessage{}
-	if there {
+	if configured, found := configuredKinds[kind].fields(cfg, name); found {
 		file = SetFields(configured)
 	}
-	maps.DeleteFunc(file, func(name string, _ json.RawMessage) bool { return o.Fields[name] == nil })
-	return &api.Overlay{Fields: o.Shown().Fields, Configured: file, By: o.By, UpdatedAt: o.UpdatedAt,
-		InForce: there && cfg.Laid(definitions.OverlayKey(kind, name))}
+	maps.DeleteFunc(file, func(field string, _ json.RawMessage) bool {
+		return !slices.ContainsFunc(overlays, func(o *definitions.Overlay) bool {
+			return o != nil && o.Fields[field] != nil
+		})
+	})
+	return file
 }

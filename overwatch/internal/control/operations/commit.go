@@ -10,7 +10,8 @@ import (
 
 // entry returns the description of a change for the audit log.
 func (ch *Change) entry() changes.Entry {
-	return changes.Entry{Action: ch.Action, Resource: ch.Resource, ID: ch.ID, Before: ch.Before, After: ch.After}
+	return changes.Entry{Action: ch.Action, Resource: ch.Resource, ID: ch.ID, Before: ch.Before, After: ch.After,
+		Configured: ch.Configured}
 }
 
 // change returns the change of an object that an operator requests.

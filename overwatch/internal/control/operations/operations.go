@@ -5,6 +5,7 @@ package operations
 
 import (
 	"context"
+	"encoding/json"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -95,6 +96,8 @@ type Request struct {
 // Change describes a change for the logs.
 type Change struct {
 	Action, Resource, ID string
-	Before, After        any    // nil: no object
-	Undoes               uint64 // the audit entry of the change that this change undoes, or 0
+	Before, After        any // nil: no object
+	// Configured has the values of the file for the fields of an overlay; nil: no overlay.
+	Configured map[string]json.RawMessage
+	Undoes     uint64 // the audit entry of the change that this change undoes, or 0
 }

@@ -59,6 +59,7 @@ func changeOverlay[T any](op *Operations, r *Request, d *definitions.Draft, ch *
 		ch.After = before
 		return nil
 	}
+	defer ch.addConfigured(d, o.Kind, o.Name)
 	return putOverlay(d, ch, &definitions.Overlay{Fields: fields, By: r.Actor.Name, UpdatedAt: api.Stamp(op.o.Now())})
 }
 
@@ -95,6 +96,13 @@ func putOverlay(d *definitions.Draft, ch *Change, o *definitions.Overlay) error 
 	return d.PutOverlay(ch.ID, o)
 }
 
+// addConfigured adds the values of the file for the fields of the overlays before and after the change.
+func (ch *Change) addConfigured(d *definitions.Draft, kind, name string) {
+	before, _ := ch.Before.(*definitions.Overlay)
+	after, _ := ch.After.(*definitions.Overlay)
+	ch.Configured = objects.ConfiguredFields(d.Bare(), kind, name, before, after)
+}
+
 // undoOverlay undoes a change of an overlay, or restores a deleted overlay.
 func (op *Operations) undoOverlay(r *Request, e *api.AuditEntry, ch *Change) error {
 	entry := *e
@@ -124,6 +132,7 @@ func (op *Operations) undoOverlay(r *Request, e *api.AuditEntry, ch *Change) err
 		if err != nil {
 			return changes.CannotUndo(e, "the audit log omits secrets of the health check: "+err.Error())
 		}
+		defer ch.addConfigured(d, kind, name)
 		return putOverlay(d, ch, back)
 	}}, ch.Undoes)
 }
@@ -141,6 +150,7 @@ func (op *Operations) DropOverlay(r *Request, kind, name string) error {
 			return fault.NotFoundf("%s %.260q has no overlay", kind, name)
 		}
 		ch.Before = before
+		ch.addConfigured(d, kind, name)
 		d.PutSetting(ch.ID, nil)
 		return nil
 	})

@@ -21,6 +21,10 @@ func TestOverlay_OfADomainOfTheFileIsLaidShownAndDropped(t *testing.T) {
 		"routing_algorithm": "failover", "regions": []string{"us"}, "tags": []string{"shop"},
 		"description": "the shop"})
 	w.must(err)
+	if e := w.auditLog("?actions=update").Entries[0]; string(e.Before) != "null" ||
+		!strings.Contains(e.Details[api.DetailConfigured], `"ttl":60`) {
+		t.Errorf("the audit entry lacks the values of the file: %+v", e)
+	}
 	o := laid.Domain.Overlay
 	if o == nil || !o.InForce || len(o.Fields) != 4 || string(o.Fields["ttl"]) != "9" ||
 		o.Fields["routing_policy"] != nil ||

@@ -121,7 +121,8 @@ type Change struct {
 	Actor, ActorType, ActorIP    string
 	RequestID                    string
 	Before, After                any
-	Err                          error // reason of a failure; nil: success
+	Configured                   map[string]json.RawMessage // values of the file for the fields of an overlay
+	Err                          error                      // reason of a failure; nil: success
 	Duration                     time.Duration
 	Peer                         string // node that sent the change; optional
 	Undoes                       uint64 // entry of the reverted change, or 0
@@ -159,6 +160,9 @@ func (l *Log) Entry(of func() Change) store.Entry {
 		}
 		if c.Group != "" {
 			e.Details[api.DetailChange] = c.Group
+		}
+		if len(c.Configured) > 0 {
+			e.Details[api.DetailConfigured] = string(object(c.Configured))
 		}
 		if c.Undoes != 0 {
 			e.Details["undoes"] = strconv.FormatUint(c.Undoes, 10)
