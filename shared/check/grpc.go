@@ -104,7 +104,7 @@ func grpcRequest(service string) []byte {
 	return append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(body))), body...)
 }
 
-// ask sends the request and returns the verdict on the response.
+// ask sends the request and returns an error unless the response reports a serving service.
 func (g *grpc) ask(a *attempt) error {
 	defer g.transport.CloseIdleConnections()
 	request := g.request.WithContext(a.context())

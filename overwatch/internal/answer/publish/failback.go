@@ -7,7 +7,7 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// Failbacks keeps the regions that await failback; *failback.Tracker implements it. Its methods must not block.
+// Failbacks stores the regions that await failback; *failback.Tracker implements it. Its methods must not block.
 type Failbacks interface {
 	// Awaiting returns the regions of a domain that await failback, sorted.
 	Awaiting(domain string) []string
@@ -15,7 +15,7 @@ type Failbacks interface {
 	Observe(domain string, o failback.Observation)
 	// Release ends the waits of a domain whose regions do not await failback.
 	Release(domain string)
-	// Suspend keeps the waits of a domain that is disabled or removed.
+	// Suspend retains the waits of a domain that is disabled or removed.
 	Suspend(domain string)
 }
 
@@ -57,8 +57,8 @@ func (p *decider) observeFailback(d *domain, input *policy.DecisionInput, decisi
 		IsConfigured: func(region string) bool { return p.positions.places.names[region] == region }})
 }
 
-// regionsInUse returns the regions in the answers of decisions, without fallback answers, sorted. "" stands for
-// backends without a region.
+// regionsInUse returns the regions in the answers of decisions, without fallback answers, sorted. "" is for backends
+// without a region.
 func regionsInUse(decisions [][2]policy.Decision) (list []string) {
 	add := func(region string) {
 		if at, known := slices.BinarySearch(list, region); !known {
@@ -87,7 +87,7 @@ func (p *Publisher) releaseFailbacks(d *domain) {
 	}
 }
 
-// suspendFailbacks keeps the waits of a removed domain.
+// suspendFailbacks retains the waits of a removed domain.
 func (p *Publisher) suspendFailbacks(d *domain) {
 	if p.failbacks != nil {
 		p.failbacks.Suspend(d.service)

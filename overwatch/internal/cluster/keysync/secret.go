@@ -44,10 +44,10 @@ func SecretOf(c *config.Config) Secret {
 // The reasons for an unusable secret. Their sentences name the required setting.
 var (
 	errOneToken = errors.New(
-		"overwatch.dnssec.key_sync.secret is not set, and with fewer than two different service tokens an agent " +
-			"has all that it would be derived from: set it on all nodes")
+		"overwatch.dnssec.key_sync.secret is not set, and the default secret, derived from the service tokens, " +
+			"requires at least two different tokens: set it on all nodes")
 	errNoSecret = errors.New(
-		"overwatch.dnssec.key_sync.secret is not set, and nothing takes its place: set it on all nodes")
+		"overwatch.dnssec.key_sync.secret is not set, and there is no gossip key to derive it from: set it on all nodes")
 )
 
 // Usable returns nil for a usable secret. Otherwise it returns the reason, such as an agent that can compute the
@@ -64,12 +64,12 @@ func (s Secret) Usable(h *Holders) error {
 	switch agent, err := h.holderOf(s.tokens); {
 	case err != nil:
 		return fmt.Errorf(
-			"overwatch.dnssec.key_sync.secret is not set, and whether an agent has all that it would be derived from is not "+
-				"known: set it on all nodes (%w)", err)
+			"overwatch.dnssec.key_sync.secret is not set, and it is unknown whether an agent can derive the default secret: "+
+				"set it on all nodes (%w)", err)
 	case agent != "":
 		return fmt.Errorf(
-			"overwatch.dnssec.key_sync.secret is not set, and agent %s has proved all services, so it has all that the "+
-				"secret would be derived from: set it on all nodes", agent)
+			"overwatch.dnssec.key_sync.secret is not set, and agent %s has proved all services, so it can derive the "+
+				"default secret: set it on all nodes", agent)
 	}
 	return nil
 }

@@ -36,9 +36,9 @@ func TestSecret_IsUsableOnlyIfNoAgentCanComputeIt(t *testing.T) {
 		}
 	}
 	two := configured("", "one", "two")
-	usable("none", &config.Config{}, "fewer than two")
-	usable("one service", configured("", "one"), "fewer than two")
-	usable("one token for two", configured("", "one", "one"), "fewer than two")
+	usable("none", &config.Config{}, "at least two different tokens")
+	usable("one service", configured("", "one"), "at least two different tokens")
+	usable("one token for two", configured("", "one", "one"), "at least two different tokens")
 	usable("one service and a secret", configured("a secret of the nodes", "one"), "")
 	usable("two services", two, "")
 	if _, err := (Secret{}).Keys(h); err == nil {
@@ -61,7 +61,7 @@ func TestSecret_IsUsableOnlyIfNoAgentCanComputeIt(t *testing.T) {
 		t.Fatal(err)
 	}
 	h = OpenHolders(path)
-	usable("a file that cannot be read", configured("", "one", "three"), "is not known")
+	usable("a file that cannot be read", configured("", "one", "three"), "it is unknown")
 	usable("a file that cannot be read, and a secret", configured("a secret of the nodes", "one"), "")
 }
 
