@@ -135,8 +135,8 @@ func TestDashboard_HasOneDataSourceAndItsRows(t *testing.T) {
 // queried is a metric in a PromQL expression.
 var queried = regexp.MustCompile(`\b(?:gslb|go|process)_\w+`)
 
-// Dashboard and alert rules use only existing metrics. Metrics that appear with the first event are in the manuals, which
-// another test compares.
+// Dashboard and alert rules use only existing metrics. Metrics that appear with the first event are in the manuals,
+// which another test compares.
 func TestObservability_AsksForWhatIsServed(t *testing.T) {
 	s := testbed.NotifiedSite(t, 1, 1)
 	there := map[string]bool{}

@@ -67,10 +67,10 @@ func TestHealthCheck_ProblemsHaveTheKeysOfTheFile(t *testing.T) {
 			"check.server_name|s|a check of type tcp has no use for it: remove it, or change type"}},
 		{"unused by http", "{type: http, path: /, server_name: s}", []string{
 			"check.server_name|s|a check of type http has no use for it: remove it, or change type"}},
-		{"unused by grpc", "{type: grpc, path: /, server_name: s, method: GET}", []string{
-			"check.method|GET|a check of type grpc has no use for it: remove it, or change type",
+		{"unused by grpc", "{type: grpc, path: /, server_name: s, method: GET}", []string{ // by column
 			"check.path|/|a check of type grpc has no use for it: remove it, or change type",
-			"check.server_name|s|a check of type grpc has no use for it: remove it, or change type"}},
+			"check.server_name|s|a check of type grpc has no use for it: remove it, or change type",
+			"check.method|GET|a check of type grpc has no use for it: remove it, or change type"}},
 		{"details", "{type: http, path: /, method: POST, headers: {X-Secret: \"a\\nb\"}, expected_status: 20x, " +
 			"body_matches: '(', counting: x}", []string{
 			"check.method|POST|use GET, HEAD or OPTIONS: a check must not change anything",

@@ -211,11 +211,11 @@ func TestLoad_AddsWhatTheCallerFinds(t *testing.T) {
 // The line and the column are those of the wrong value, or of an unknown key.
 func TestLoad_ProblemsHaveColumns(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "main.yaml")
-	write(t, path, "mode: test\nsites:\n  - {name: a, address: 192.0.2.1, port: x}\n  - name: ünicode\n    addres: b\n"+
+	write(t, path, "mode: test\nsites:\n  - {name: a, address: 192.0.2.1, port: x}\n  - name: ünicode\n    addressx: b\n"+
 		"allowed: 5\n", 0o600)
 	var s sample
 	err := Load(path, &s, Options{Mode: "test"})
-	for _, want := range []string{"main.yaml:3:41: sites[0].port", "main.yaml:5:5: sites[1].addres",
+	for _, want := range []string{"main.yaml:3:41: sites[0].port", "main.yaml:5:5: sites[1].addressx",
 		"main.yaml:6:10: allowed"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: want %s", err, want)

@@ -91,7 +91,7 @@ func keepIdle(t *testing.T, server realServer) {
 // openDir returns an empty directory that a program of another user may use.
 func openDir(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "idle")
+	dir, err := os.MkdirTemp("", "idle") //nolint:usetesting // only root may use the directories of t.TempDir
 	if err != nil {
 		t.Fatal(err)
 	}
