@@ -77,7 +77,11 @@ func drainSentence(req api.DrainRequest, d api.Drain, now time.Time) string {
 	case req.StartsAt != nil && d.ExpiresAt != nil:
 		text += ", and end at " + cmdline.Zoned(*d.ExpiresAt, now)
 	case req.StartsAt == nil && d.DrainEndsAt != nil:
-		text += " until " + d.DrainEndsAt.UTC().Format(time.TimeOnly) + " UTC"
+		reached := ", without traffic from %s UTC on"
+		if req.Share > 0 {
+			reached = " by %s UTC"
+		}
+		text += fmt.Sprintf(reached, d.DrainEndsAt.UTC().Format(time.TimeOnly))
 		if d.ExpiresAt != nil {
 			text += ", and receives traffic again at " + cmdline.Zoned(*d.ExpiresAt, now)
 		}

@@ -45,6 +45,8 @@ func (a *app) eventsCommand() *cobra.Command {
 			"each node.",
 		Example: "  gslbctl events --since 1d --severity error\n" +
 			"  gslbctl events --at \"yesterday 14:05\" --name app.example.com",
+		Args:        cobra.MatchAll(cobra.MaximumNArgs(1), cobra.OnlyValidArgs), // as in the lists of objects
+		ValidArgs:   []string{"list"},
 		Annotations: map[string]string{cmdline.IsList: cmdline.IsList},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if lines < 1 || lines > api.MaxPageLimit {

@@ -37,6 +37,12 @@ func TestEvents_PrintsTheNewestLast(t *testing.T) {
 	if !n.wasAsked("/api/v1/events kinds=backend%2Cname&since=2026-01-02T02") {
 		t.Errorf("asked: %v", n.asked)
 	}
+	if r := say("list"); r.code != 0 || !strings.Contains(r.out, "b is healthy") {
+		t.Errorf("events list: %+v", r)
+	}
+	if r := say("all"); r.code != 2 || !strings.Contains(r.errors, `unexpected argument "all"`) {
+		t.Errorf("events all: %+v", r)
+	}
 	r := say("--at", "yesterday 14:05")
 	if !n.wasAsked("/api/v1/events since=2026-01-01T14%3A00%3A00Z&until=2026-01-01T14%3A10%3A00Z") {
 		t.Errorf("%+v, asked: %v", r, n.asked)

@@ -33,7 +33,7 @@ func TestOldNames_RunAndWarn(t *testing.T) {
 		"servers drain": {"app.example.com:192.0.2.12:443 --to 25% --reason half --for 1h",
 			`POST /api/v1/servers/app.example.com:192.0.2.12:443/drain  ` +
 				`{"share":0.25,"reason":"half","expires_in":"1h0m0s"}`,
-			"server app.example.com:192.0.2.12:443 is draining to 25% of its weight until 03:04:05 UTC"},
+			"server app.example.com:192.0.2.12:443 is draining to 25% of its weight by 03:04:05 UTC"},
 		"servers undrain": {"app.example.com:192.0.2.12:443",
 			"DELETE /api/v1/servers/app.example.com:192.0.2.12:443/drain",
 			"server app.example.com:192.0.2.12:443 receives traffic again"},
