@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"maps"
+	"strconv"
 
 	"gslb.internal/overwatch/internal/control/changes"
 	"gslb.internal/overwatch/internal/control/fault"
@@ -96,11 +97,15 @@ func putOverlay(d *definitions.Draft, ch *Change, o *definitions.Overlay) error 
 	return d.PutOverlay(ch.ID, o)
 }
 
-// addConfigured adds the values of the file for the fields of the overlays before and after the change.
+// addConfigured adds the values of the file for the fields of the overlays before and after the change. An omitted TTL
+// is the default TTL.
 func (ch *Change) addConfigured(d *definitions.Draft, kind, name string) {
 	before, _ := ch.Before.(*definitions.Overlay)
 	after, _ := ch.After.(*definitions.Overlay)
 	ch.Configured = objects.ConfiguredFields(d.Bare(), kind, name, before, after)
+	if kind == definitions.OverDomain && string(ch.Configured["ttl"]) == "0" {
+		ch.Configured["ttl"] = json.RawMessage(strconv.Itoa(d.File().DNS.TTL(0)))
+	}
 }
 
 // undoOverlay undoes a change of an overlay, or restores a deleted overlay.
