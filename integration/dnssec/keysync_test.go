@@ -193,7 +193,7 @@ func checkChain(t *testing.T, s *testbed.Site, ds api.DSRecord) {
 	}
 	check(append(servers, "--ds", record(ds.Digest))...).Want(t, testbed.ExitOK, "secure")
 	check(append(servers, "--ds", record(strings.Repeat("AB", 32)))...).Want(t, testbed.ExitFailure, "bogus",
-		"leads to none of the keys")
+		"matches none of the keys")
 	check("--server", "127.0.0.1:1", "--ds", ds.DSRecord).Want(t, testbed.ExitBadInput, "unanswered")
 	testbed.Command(t, append([]string{b.Control, "dnssec", "sync"}, nodes...)...).Want(t, testbed.ExitFailure,
 		s.Nodes[1].API.String(), "no key of these peers was accepted")

@@ -24,10 +24,10 @@ func newApplication(o Options) *application {
 	a := &application{
 		trend: newTrend(o.ErrorRate),
 		up: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "gslb_agent_error_source_up", Help: "1 if the newest reading of error_rate.source gave a number.",
+			Name: "gslb_agent_error_source_up", Help: "1 if the latest reading of error_rate.source is a number.",
 		}),
 		value: prometheus.NewGauge(prometheus.GaugeOpts{
-			Name: "gslb_agent_errors_per_minute", Help: "Errors per minute as error_rate.source tells them.",
+			Name: "gslb_agent_errors_per_minute", Help: "Errors per minute by error_rate.source.",
 		}),
 	}
 	o.Registerer.MustRegister(a.up, a.value)
@@ -72,6 +72,6 @@ func (w *Watch) tellSource(ctx context.Context, err error) {
 			Msg("agent.predictive.error_rate.source cannot be read: the warning about errors stays as it is until it can")
 	case err == nil && a.silent:
 		a.silent = false
-		w.options.Logger.Info().Str("url", a.source.URL).Msg("agent.predictive.error_rate.source is read again")
+		w.options.Logger.Info().Str("url", a.source.URL).Msg("agent.predictive.error_rate.source can be read")
 	}
 }

@@ -233,8 +233,8 @@ func TestSource_AnOutageIsToldOnceAndShown(t *testing.T) {
 	if n := strings.Count(s.log.String(), "cannot be read"); n != 1 {
 		t.Errorf("told %d times that it cannot be read, want once:\n%s", n, s.log.String())
 	}
-	if n := strings.Count(s.log.String(), "is read again"); n != 1 {
-		t.Errorf("told %d times that it is read again, want once", n)
+	if n := strings.Count(s.log.String(), "can be read"); n != 1 {
+		t.Errorf("logged %d times that it can be read, want once", n)
 	}
 }
 

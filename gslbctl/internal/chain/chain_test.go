@@ -175,13 +175,13 @@ func TestCheck_SaysWhatAValidatorWouldAndWhyNot(t *testing.T) {
 			fmt.Sprintf("give it \"gslb.test. IN DS %d 13 2 ", a.KeyTag())},
 		"no DS and no key": {server{}, nil, Insecure, "not signed"},
 		"the DS of another key": {server{keys: []key{a}, signers: []key{a}}, of(b), Bogus,
-			fmt.Sprintf("DS %d (algorithm 13, digest type 2) leads to none of the keys %d: give", b.KeyTag(), a.KeyTag())},
+			fmt.Sprintf("DS %d (algorithm 13, digest type 2) matches none of the keys %d: publish", b.KeyTag(), a.KeyTag())},
 		"a DS of another algorithm": {server{keys: []key{a}, signers: []key{a}},
 			changed(a, func(ds *dns.DS) { ds.Algorithm = dns.RSASHA256 }), Bogus,
 			fmt.Sprintf("since it is of algorithm 8 and key %d of 13", a.KeyTag())},
 		"a DS with a wrong digest": {server{keys: []key{a}, signers: []key{a}},
 			changed(a, func(ds *dns.DS) { ds.Digest = strings.Repeat("ab", 32) }), Bogus,
-			fmt.Sprintf("since its digest is not that of key %d", a.KeyTag())},
+			fmt.Sprintf("since the digest of key %d differs", a.KeyTag())},
 		"a DS that nobody can use": {server{keys: []key{a}, signers: []key{a}},
 			changed(a, func(ds *dns.DS) { ds.DigestType = 99 }), Insecure, "resolvers do not validate with"},
 		"one that can be used as well": {server{keys: []key{a}, signers: []key{a}},
@@ -218,7 +218,7 @@ func TestCheck_SaysWhatAValidatorWouldAndWhyNot(t *testing.T) {
 			}
 		}}, of(a), Secure, "the signatures of 2 answers"},
 		"an empty answer": {server{keys: []key{a}, signers: []key{a}, spoil: func(m *dns.Msg) { m.Ns = nil }}, of(a), Bogus,
-			"has nothing in it"},
+			"the answer is empty"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := check(t, c.ds, start(t, &c.server))[0]

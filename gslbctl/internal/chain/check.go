@@ -127,7 +127,7 @@ func (q *Question) judge(v *view) Finding {
 	}
 	if !slices.ContainsFunc(q.DS, usable) {
 		f.Verdict, f.Reason = Insecure, fmt.Sprintf(
-			"resolvers do not validate with the parent's DS %s: its algorithm or digest type is none that they know",
+			"resolvers do not validate with the parent's DS %s: they do not know its algorithm or digest type",
 			describe(q.DS))
 		return f
 	}
@@ -192,7 +192,7 @@ func withoutDS(keys []*dns.DNSKEY) string {
 	if len(keys) == 0 {
 		return "the parent has no DS record and the server no key: the zone is not signed"
 	}
-	return fmt.Sprintf("the parent has no DS record, so resolvers do not validate: give it %q",
+	return fmt.Sprintf("the parent has no DS record, so resolvers do not validate: add %q there",
 		record(keys[0].ToDS(dns.SHA256)))
 }
 
@@ -213,7 +213,7 @@ func (q *Question) entry(v *view, keys []*dns.DNSKEY, f *Finding) (tag uint16, w
 	if len(led) == 0 {
 		f.keyless = true
 		return 0, fmt.Sprintf(
-			"the parent's DS %s leads to none of the keys %s%s: give the parent %q, or bring back the key of that DS",
+			"the parent's DS %s matches none of the keys %s%s: publish %q in the parent, or restore the key of that DS",
 			describe(q.DS), keyTags(keys), mismatch(q.DS, keys), record(keys[0].ToDS(dns.SHA256)))
 	}
 	set := toRRs(keys)
@@ -245,7 +245,7 @@ func (q *Question) signed(set []dns.RR, signatures []*dns.RRSIG, keys []*dns.DNS
 			switch expires := time.Unix(int64(sig.Expiration), 0); {
 			case sig.KeyTag != key.KeyTag() || !strings.EqualFold(sig.SignerName, key.Hdr.Name):
 				if why == "no signature" {
-					why = fmt.Sprintf("signed with key %d, which is none of %s", sig.KeyTag, keyTags(keys))
+					why = fmt.Sprintf("signed with key %d, which is not one of %s", sig.KeyTag, keyTags(keys))
 				}
 			case !sig.ValidityPeriod(q.Now):
 				why = fmt.Sprintf("the signature of key %d holds from %s to %s, and it is %s", sig.KeyTag,
@@ -283,7 +283,7 @@ func (q *Question) answer(reply *dns.Msg, keys []*dns.DNSKEY, f *Finding) string
 		}
 	}
 	if !found {
-		return what + ": the answer has nothing in it"
+		return what + ": the answer is empty"
 	}
 	return ""
 }
@@ -346,7 +346,7 @@ func mismatch(list []*dns.DS, keys []*dns.DNSKEY) string {
 				return fmt.Sprintf(", since it is of algorithm %d and key %d of %d", ds.Algorithm, key.KeyTag(),
 					key.Algorithm)
 			default:
-				return fmt.Sprintf(", since its digest is not that of key %d", key.KeyTag())
+				return fmt.Sprintf(", since the digest of key %d differs", key.KeyTag())
 			}
 		}
 	}
