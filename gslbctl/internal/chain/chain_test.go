@@ -172,7 +172,7 @@ func TestCheck_SaysWhatAValidatorWouldAndWhyNot(t *testing.T) {
 			fmt.Sprintf("DS %d", b.KeyTag())},
 		"two DS, one key": {server{keys: []key{a}, signers: []key{a}}, of(b, a), Secure, ""},
 		"no DS": {server{keys: []key{a}, signers: []key{a}}, nil, Insecure,
-			fmt.Sprintf("give it \"gslb.test. IN DS %d 13 2 ", a.KeyTag())},
+			fmt.Sprintf("add \"gslb.test. IN DS %d 13 2 ", a.KeyTag())},
 		"no DS and no key": {server{}, nil, Insecure, "not signed"},
 		"the DS of another key": {server{keys: []key{a}, signers: []key{a}}, of(b), Bogus,
 			fmt.Sprintf("DS %d (algorithm 13, digest type 2) matches none of the keys %d: publish", b.KeyTag(), a.KeyTag())},
