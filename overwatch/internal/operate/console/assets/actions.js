@@ -25,7 +25,7 @@ const Until = () => html`
   /></label>`;
 
 // given omits empty fields.
-const given = (fields) => Object.fromEntries(
+export const given = (fields) => Object.fromEntries(
   Object.entries(fields).filter(([, value]) => value !== '' && value !== undefined),
 );
 

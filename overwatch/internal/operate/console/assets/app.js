@@ -43,6 +43,7 @@ function useRoute() {
   useEffect(() => {
     const changed = () => setRoute(read());
     addEventListener('hashchange', changed);
+    changed(); // the address may have changed since the first rendering
     return () => removeEventListener('hashchange', changed);
   }, []);
   return route;

@@ -184,15 +184,16 @@ function Form({ fields, object, words, plan, save, close }) {
 }
 
 // Edit is a button that opens the form. schema is the name of the request's schema; omit lists fields without an input.
-export function Edit({ title, schema, object, omit = [], words = {}, plan, save }) {
+// With the verb Add, the form creates an object.
+export function Edit({ verb = 'Edit', title, schema, object, omit = [], words = {}, plan, save }) {
   const [opened, open] = useState(null);
   const api = useLive(opened ? '/v1/openapi.json' : '', { pause: 3600e3 });
   if (!mayAdmin() || !object) return null;
   const found = api.data?.components.schemas[schema];
   return html`
-    <button type="button" class="small" aria-label=${`Edit ${title}`} onClick=${() => open(object)}>Edit</button>
+    <button type="button" class="small" aria-label=${`${verb} ${title}`} onClick=${() => open(object)}>${verb}</button>
     ${opened && html`
-      <${Dialog} title=${`Edit ${title}`} close=${() => open(null)}>
+      <${Dialog} title=${`${verb} ${title}`} close=${() => open(null)}>
         ${found
           ? html`
             <${Form}

@@ -4,6 +4,7 @@ import { useLive } from '../api.js';
 import { clock, none, since } from '../format.js';
 import { Copy, Panel, Status, Waiting } from '../parts.js';
 import { Table } from '../table.js';
+import { RollKey, Schedule, stages } from './roll.js';
 
 const algorithms = {
   8: 'RSASHA256',
@@ -40,7 +41,7 @@ const peerColumns = [
 // Zone shows the chain of trust of a zone, from the parent down.
 function Zone({ zone, records, keys }) {
   return html`
-    <${Panel} title=${zone} id=${`zone-${zone}`}>
+    <${Panel} title=${zone} id=${`zone-${zone}`} aside=${html`<${RollKey} zone=${zone} />`}>
       <ol class="chain">
         <li>
           <h3>DS records for the parent zone</h3>
@@ -96,26 +97,6 @@ const Advice = ({ r, a }) => html`
     ${a.reason && html`<span class="note">${a.reason}</span>`}
   </li>`;
 
-const stages = {
-  key: {
-    signing: 'the new key signs',
-    published: 'the new key is published',
-    offered: 'the parent must have its DS record',
-    alone: 'the old keys are being removed',
-    done: 'the old keys were removed',
-  },
-  unsigned: {
-    offered: 'still signed; the parent must not have a DS record',
-    unsigned: 'the zone is unsigned; caches still have signed answers',
-    done: 'the zone stays unsigned',
-  },
-  signed: {
-    published: 'signed; the parent needs no change',
-    offered: 'the parent must have the DS records of its keys',
-    done: 'signed',
-  },
-};
-
 // Roll shows a key rollover or signing transition of a zone: its present stage, the next stages, and with advised the
 // steps of an operator.
 function Roll({ r, advised }) {
@@ -142,14 +123,7 @@ function Roll({ r, advised }) {
               </span>`}
           </span>
         </li>
-        ${r.schedule.map((s) => html`
-          <li key=${s.stage}>
-            <${Status} tone="plain" word=${s.stage} />
-            ${' '}<span>
-              not before ${clock(s.not_before)}: ${text[s.stage]}
-              ${s.waits_for && html`<span class="note">It may wait for ${s.waits_for}</span>`}
-            </span>
-          </li>`)}
+        <${Schedule} r=${r} text=${text} />
       </ol>
       ${advised && html`
         <h3>For the parent, once it is safe</h3>

@@ -4,6 +4,7 @@ import { useList } from '../api.js';
 import { number, percent } from '../format.js';
 import { Cut, go, Panel, Status, useMinute, Waiting } from '../parts.js';
 import { Table } from '../table.js';
+import { DrainRegion } from './drainregion.js';
 
 export const width = 1000, height = 440; // of the drawing; degrees have equal distances
 const x = (longitude) => (longitude + 180) * width / 360;
@@ -121,7 +122,7 @@ function Chosen({ region, flows }) {
   const names = [...Map.groupBy(list?.backends || [], (b) => b.service)];
   const going = flows.filter((f) => f.source_region === region.name);
   return html`
-    <${Panel} title=${region.name} id="chosen">
+    <${Panel} title=${region.name} id="chosen" aside=${html`<${DrainRegion} name=${region.name} list=${list} />`}>
       <p>
         <${Status}
           tone=${toneOf(region)}

@@ -142,10 +142,19 @@ function Backends({ name, domain }) {
   const [ordered, order] = useState('');
   const live = useList(`/v1/overwatch/backends?service=${encodeURIComponent(name)}`, 'backends');
   const chosen = live.data?.backends.find((b) => b.id === ordered);
+  const add = html`
+    <${Edit}
+      verb="Add"
+      title="a backend"
+      schema="ServerChange"
+      object=${{}}
+      omit=${['service']}
+      save=${(patch) => request('/v1/servers', { method: 'POST', body: { ...patch, service: name } })}
+    />`;
   return html`
     ${live.data && html`<${Drains} backends=${live.data.backends} stamp=${live.data.generated_at} />`}
     ${chosen && html`<${Orders} b=${chosen} close=${() => order('')} />`}
-    <${Panel} title="Backends" id="backends">
+    <${Panel} title="Backends" id="backends" aside=${add}>
       <${Waiting} live=${live} />
       ${live.data && html`
         <${Table}

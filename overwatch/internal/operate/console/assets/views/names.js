@@ -1,6 +1,7 @@
 // Names: the list of domains, each with the current answers for the clients of each region.
 import { html, useEffect, useRef, useState } from '../dom.js';
-import { useList, useLive } from '../api.js';
+import { request, useList, useLive } from '../api.js';
+import { Edit } from '../form.js';
 import { decisionWord, number, percent } from '../format.js';
 import { Cut, Status, Waiting } from '../parts.js';
 import { Table, useFilter } from '../table.js';
@@ -81,11 +82,22 @@ const columns = [
   { title: 'Answers now', cell: (d) => d.enabled && html`<${Now} name=${d.name} />` },
 ];
 
+// create creates a domain and opens its page.
+async function create(patch) {
+  const { domain } = await request('/v1/domains', { method: 'POST', body: patch });
+  location.hash = '#/names/' + encodeURIComponent(domain.name);
+}
+
 export function Names() {
   const live = useList('/v1/domains', 'domains');
   const [box, fits] = useFilter('Find a name, policy or tag');
   const rows = live.data?.domains
     .filter((d) => fits([d.name, d.routing_policy, d.description, ...d.tags].join(' '))) || [];
+  const tools = html`
+    <span class="choice">
+      ${box}
+      <${Edit} verb="Add" title="a name" schema="DomainChange" object=${{}} omit=${['routing_policy']} save=${create} />
+    </span>`;
   return html`
     <h1>Names</h1>
     <${Waiting} live=${live} />
@@ -96,7 +108,7 @@ export function Names() {
         rows=${rows}
         columns=${columns}
         keyOf=${(d) => d.name}
-        tools=${box}
+        tools=${tools}
         empty="No name fits."
       />`}`;
 }
