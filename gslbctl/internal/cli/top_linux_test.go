@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -19,9 +20,25 @@ import (
 
 // operator is a person at a pseudo-terminal on which a command runs.
 type operator struct {
-	*vt.SafeEmulator
 	keyboard *os.File
 	ended    chan int // the exit code of the command
+
+	mu     sync.Mutex
+	screen *vt.Emulator
+}
+
+// Write shows the output of the command on the screen.
+func (o *operator) Write(output []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.screen.Write(output)
+}
+
+// String returns the text of the screen.
+func (o *operator) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.screen.String()
 }
 
 // atTerminal runs a command line on a pseudo-terminal, with a node.
@@ -47,8 +64,8 @@ func atTerminal(t *testing.T, n *node, args ...string) *operator {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &operator{vt.NewSafeEmulator(columns, rows), keyboard, make(chan int, 1)}
-	go func() { _, _ = io.Copy(keyboard, o) }() // both end with an error when the test closes the terminal
+	o := &operator{screen: vt.NewEmulator(columns, rows), keyboard: keyboard, ended: make(chan int, 1)}
+	go func() { _, _ = io.Copy(keyboard, o.screen) }() // both end with an error when the test closes the terminal
 	go func() { _, _ = io.Copy(o, keyboard) }()
 	ctx, stop := context.WithCancel(t.Context())
 	sys := cmdline.System{In: terminal, Out: terminal, Err: io.Discard, Terminal: true, Asks: true,
