@@ -43,8 +43,9 @@ func (f fixture) backendRows() []row {
 		{"GET /api/v1/overwatch/failbacks", "", "", 200, optional(each("failbacks[].", shapeFailback)) + shapeListed},
 		{"POST /api/v1/domains/{name}/failback", "/v1/domains/" + f.app + "/failback", "", 200,
 			shapeSuccess + " returned:a" + optional(each("pending[].", shapeFailback))},
-		{"POST /api/v1/domains/{name}/failback", "/v1/domains/" + f.app + "/failback", `{"regions":["eu"]}`, 404,
-			shapeProblem},
+		{"POST /api/v1/domains/{name}/failback", "/v1/domains/" + f.app + "/failback", `{"regions":["eu"]}`, 200,
+			shapeSuccess + " returned:a" + optional(each("pending[].", shapeFailback))},
+		{"POST /api/v1/domains/{name}/failback", "/v1/domains/none.example/failback", "", 404, shapeProblem},
 		{"POST /api/v1/overwatch/validate", "/v1/overwatch/validate?service=" + f.app, "", 200,
 			each("results[].", "service:s address:s port:i healthy:b latency_ms:n error:s?") + " checked:i"},
 		{"GET /api/v1/overwatch/conditions", "", "", 200, "status:s{healthy|degraded|unhealthy} " +

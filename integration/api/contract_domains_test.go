@@ -84,7 +84,8 @@ func (f fixture) domainRows() []row {
 		{"POST /api/v1/domains/{name}/backends", "/v1/domains/none.example/backends",
 			`{"address":"192.0.2.8","port":80,"region":"eu"}`, 400, shapeProblem},
 		{"GET /api/v1/domains/{name}/backends", made + "/backends", "", 200,
-			each("backends[].", "id:s address:s port:i weight:i priority:i region:s healthy:b enabled:b last_check:t?") +
+			each("backends[].", shapeWeightOverride+
+				"id:s address:s port:i weight:i priority:i region:s healthy:b enabled:b last_check:t?") +
 				shapeListed},
 		{"DELETE /api/v1/domains/{name}/backends/{id}", made + "/backends/new.test.gslb.test:192.0.2.8:80", "", 204, ""},
 		{"DELETE /api/v1/domains/{name}/backends/{id}", made + "/backends/new.test.gslb.test:192.0.2.8:80", "", 404,

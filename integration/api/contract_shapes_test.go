@@ -61,14 +61,15 @@ const (
 	shapeCheck = "server_id:s health_check.note:s- health_check.enabled:b health_check.type:s health_check.path:s " +
 		"health_check.interval:s health_check.timeout:s health_check.healthy_threshold:i " +
 		"health_check.unhealthy_threshold:i health_check.expected_status:s " + shapeHealthCheck
+	shapeWeightOverride = "weight_override.weight:i- weight_override.reason:s- weight_override.by:s- " +
+		"weight_override.at:t- weight_override.expires_at:t?- "
 	shapeBackend = "service:s address:s target:s- port:i agent_id:s region:s " +
 		"effective_status:s{healthy|unhealthy|stale} agent_healthy:b? validation_healthy:b? " +
 		"validation_last_check:t? id:s weight:i share:n draining:b may_serve:b " +
 		"held:b reason:s agent_last_seen:t? validation_error:s? validation_latency_ms:n? validation_note:s? " +
 		"validation_votes:s? " +
 		"override.healthy:b- override.reason:s- override.by:s- override.at:t- override.expires_at:t?- " +
-		"weight_override.weight:i- weight_override.reason:s- weight_override.by:s- weight_override.at:t- " +
-		"weight_override.expires_at:t?- " +
+		shapeWeightOverride +
 		"drain.share:n- drain.ends_at:t- drain.reason:s- drain.by:s- drain.at:t- drain.expires_at:t?- " +
 		"drain.safe_at:t?- drain.stage:s{planned|draining|reduced|answered|cached|safe}-"
 	shapeOverride = "service:s address:s healthy:b reason:s source:s created_at:t created_by:s starts_at:t? " +
