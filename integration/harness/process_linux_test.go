@@ -31,7 +31,7 @@ func TestProcess_OutlivesEveryThreadButItsOwn(t *testing.T) {
 	}
 	var started []*process
 	for range programs {
-		p, err := startProcess([]string{"sleep", "60"}, nil, io.Discard, nil)
+		p, err := startProcess([]string{"sleep", "3600"}, nil, io.Discard, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
