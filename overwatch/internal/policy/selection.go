@@ -92,7 +92,8 @@ func insertRegion(sorted []string, region string) []string {
 	return sorted
 }
 
-// selectFallback restarts with the candidates of the fallback answer.
+// selectFallback selects the candidates of the fallback answer. Without the rule last-healthy or all, it changes
+// nothing. minimum is the number of healthy backends that the name requires.
 func (s *selection) selectFallback(minimum int) {
 	choice := s.rules.OnAllDown
 	if choice != LastHealthy && choice != All {

@@ -43,7 +43,8 @@ func readServedTTLs(dir string) (s servedTTLs, err error) {
 	return s, nil
 }
 
-// openTTLs loads the TTLs of previous processes, and adds the TTL of key records.
+// openTTLs loads the TTLs of previous processes, marks them as no longer served, and adds the current TTL of key
+// records. It writes the file if the list of key record TTLs changed.
 func (z *Zones) openTTLs() {
 	var err error
 	if z.ttls, err = readServedTTLs(z.keyring.dir); err != nil {

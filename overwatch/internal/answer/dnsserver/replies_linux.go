@@ -31,8 +31,8 @@ const hashes = 4 * batch
 
 const _ = uint8(batch) // compile-time check of the index type
 
-// replyRoom is the space for a reply in octets. It is not a power of two, so that the beginnings of replies do not
-// contend for the same cache lines.
+// replyRoom is the space for a reply in octets. It is not a power of two, so that the beginnings of replies do not map
+// to the same cache sets.
 const replyRoom = maxUDPSize + 64
 
 // nextBuffer returns the memory for the next reply.

@@ -178,8 +178,8 @@ func (t *Tracker) Remove(name, region string) {
 	}
 }
 
-// Release ends the waits of a domain that returns its clients automatically now. Waits that another node has stored
-// have no effect on this node, and remain for nodes with another configuration.
+// Release ends the waits of a domain whose failback has become automatic. Waits that another node has stored have no
+// effect on this node, and remain for nodes with another configuration.
 func (t *Tracker) Release(name string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -317,7 +317,7 @@ func BenchmarkLocate(b *testing.B) {
 // largeDatabase returns the content of a database file with a million networks.
 var largeDatabase = sync.OnceValue(func() []byte { return geotest.Database(geotest.Large(1_000_000)) })
 
-// BenchmarkLarge measures the load of a database with a million networks.
+// BenchmarkLarge measures loading a database with a million networks.
 func BenchmarkLarge(b *testing.B) {
 	content := largeDatabase()
 	b.Run("read", func(b *testing.B) {

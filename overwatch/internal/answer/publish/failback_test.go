@@ -250,7 +250,7 @@ func TestFailback_ADisabledDomainKeepsTheStandby(t *testing.T) {
 	})
 }
 
-// A wait from before the start ends if the domain returns its clients automatically now.
+// A wait from before the start ends if the failback of the domain has become automatic.
 func TestFailback_AnAutomaticDomainEndsStoredWaits(t *testing.T) {
 	for _, f := range []model.Failback{{}, {Manual: true}} {
 		tracker := failback.New(failback.Options{Store: nowhere{}, Changed: func(string) {}, Logger: zerolog.Nop(),

@@ -157,8 +157,8 @@ func (r *reply) appendDenial(l *link, denial *Signature) {
 	}
 }
 
-// proveNoName proves that neither the last name nor a matching wildcard exists (RFC 4035 section 3.1.3.2, RFC 5155
-// section 7.2.2).
+// proveNoName proves that neither the last name of the alias chain nor a matching wildcard exists (RFC 4035 section
+// 3.1.3.2, RFC 5155 section 7.2.2).
 func (r *reply) proveNoName() {
 	r.proveEncloser()
 	r.proveCover()
@@ -167,8 +167,9 @@ func (r *reply) proveNoName() {
 	}
 }
 
-// proveNoType proves that the last name, or the wildcard that matches it, does not have the type (RFC 4035 sections
-// 3.1.3.1 and 3.1.3.4, RFC 5155 sections 7.2.3 and 7.2.5). l and denial belong to the name that lacks the type.
+// proveNoType proves that the last name of the alias chain, or the wildcard that matches it, does not have the type
+// (RFC 4035 sections 3.1.3.1 and 3.1.3.4, RFC 5155 sections 7.2.3 and 7.2.5). l and denial belong to the name that
+// lacks the type.
 func (r *reply) proveNoType(l *link, denial *Signature) {
 	r.appendDenial(l, denial)
 	if r.encloser != nil {

@@ -26,25 +26,26 @@ func (s *Selection) ClientLocation() policy.ClientLocation {
 	return s.Input.LocationOf(uint16(s.Region), uint16(s.Location))
 }
 
-// commonSelection returns the Selection of an answer that is the same for all clients. which is an index in balanced.
-func (a *answers) commonSelection(v *View, which int, client netip.Addr, lead int) Selection {
+// commonSelection returns the Selection of an answer that is the same for all clients. index is the index of the
+// load-balanced answers in a.balanced.
+func (a *answers) commonSelection(v *View, index int, client netip.Addr, lead int) Selection {
 	if a.input == nil {
 		return Selection{}
 	}
-	return a.selectionAt(which, clientLocation{region: v.regionOf(client)}, lead)
+	return a.selectionAt(index, clientLocation{region: v.regionOf(client)}, lead)
 }
 
 // selectionAt returns the Selection of an answer for a client location.
-func (a *answers) selectionAt(which int, at clientLocation, lead int) Selection {
+func (a *answers) selectionAt(index int, at clientLocation, lead int) Selection {
 	if a.input == nil {
 		return Selection{}
 	}
-	return Selection{a.input, at.region, at.location, at.variant, uint16(lead), a.balanced[which].kind.Family}
+	return Selection{a.input, at.region, at.location, at.variant, uint16(lead), a.balanced[index].kind.Family}
 }
 
 // emptySelection returns the Selection of an answer without records.
-func (a *answers) emptySelection(v *View, which int, client netip.Addr) Selection {
-	return a.commonSelection(v, which, client, NoLead)
+func (a *answers) emptySelection(v *View, index int, client netip.Addr) Selection {
+	return a.commonSelection(v, index, client, NoLead)
 }
 
 // locateRegion returns the region of a client, and the number of address bits that determined the region.

@@ -81,7 +81,8 @@ func (h *Holders) Note(set trust.TokenSet, agent string) error {
 	return nil
 }
 
-// holderOf returns an agent that has known all tokens of a set, or "" if there is none.
+// holderOf returns an agent that has known all tokens of a set, or "" if no such agent is recorded. It then returns an
+// error if the file could not be read.
 func (h *Holders) holderOf(set trust.TokenSet) (agent string, err error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -95,8 +95,8 @@ func (s *Sync) Off() error {
 	return settings.Secret.Usable(s.o.Holders)
 }
 
-// Apart reports whether nodes may use different signing keys: keys are not exchanged, and this node created a key
-// without a request to the peers.
+// Apart reports whether nodes may use different signing keys: keys are not exchanged, and this node created a key while
+// the peers were unreachable.
 func (s *Sync) Apart() bool { return s.Off() != nil && s.o.Zones.MadeApart() }
 
 // checkExchange reports to package dnssec whether keys can be exchanged, and logs a change.

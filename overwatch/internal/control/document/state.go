@@ -36,14 +36,15 @@ func stateOf(p *Plan) (st state, err error) {
 			}
 		}
 	}
-	if st.Before, err = before.stored(); err != nil {
+	if st.Before, err = before.encode(); err != nil {
 		return st, err
 	}
-	st.After, err = p.put.stored()
+	st.After, err = p.put.encode()
 	return st, err
 }
 
-func (o *Objects) stored() (storedObjects, error) {
+// encode returns the objects as JSON lists by section.
+func (o *Objects) encode() (storedObjects, error) {
 	lists := storedObjects{}
 	for _, s := range sections() {
 		if len(o.of[s.name]) == 0 {
@@ -60,7 +61,7 @@ func (o *Objects) stored() (storedObjects, error) {
 	return lists, nil
 }
 
-// objects is the inverse of stored.
+// objects is the inverse of Objects.encode.
 func (l storedObjects) objects() (*Objects, error) {
 	o := newObjects()
 	for _, s := range sections() {

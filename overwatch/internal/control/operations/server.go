@@ -148,7 +148,7 @@ func (op *Operations) ownServer(text, done string) (registry.ID, error) {
 
 func unknownServer(id registry.ID) error { return fault.NotFoundf("no server %s is known", id) }
 
-// regionExists returns a function that rejects a region that does not exist.
+// regionExists returns a check function. The function returns an error if the region does not exist when it is called.
 func (op *Operations) regionExists(region string) func() error {
 	return func() error { return objects.CheckRegion(op.o.Edit.Config(), region) }
 }

@@ -23,7 +23,7 @@ import (
 // LastChange is the name of the operator's latest change; it replaces a number.
 const LastChange = "last"
 
-// ChangePrefix and the id of a change form the name of the operator's latest change with this id.
+// ChangePrefix begins the name "change-<id>" of the operator's latest change that was sent with this id.
 const ChangePrefix = "change-"
 
 const (

@@ -134,7 +134,7 @@ func (b *Backend) IsDisputed() bool {
 
 // OwnCheck is the result of this node's own checks of a backend.
 type OwnCheck struct {
-	// State is the result by the thresholds. It is StateUnknown before the first conclusive check.
+	// State is the state according to the thresholds. It is StateUnknown before the first conclusive check.
 	State check.State
 	// At is the end of the last conclusive check.
 	At time.Time
@@ -156,8 +156,8 @@ type OwnCheck struct {
 // CheckResult is the result of an own check.
 type CheckResult struct {
 	ID ID
-	// State is the result by the thresholds after this check. StateUnknown means that the thresholds are not reached; the
-	// status of the backend then stays.
+	// State is the state according to the thresholds after this check. StateUnknown means that no threshold is reached;
+	// the status of the backend then does not change.
 	State check.State
 	// Outcome is the outcome of this check. Unknown changes only OwnCheck.LastError.
 	Outcome check.Outcome

@@ -55,9 +55,9 @@ func (w *writer) updateDispute(r *record, now time.Time) {
 	r.dispute = r.dispute.Decide(settings, now)
 }
 
-// ownCheckState returns the state by the own check of r: StateUnknown without a current result. isIgnored is true if a
-// failed check is ignored because of self-isolation. If the agent is silent, the first failure after its last message
-// is sufficient.
+// ownCheckState returns the state of r according to the own checks: StateUnknown without a current result. isIgnored is
+// true if a failed check is ignored because of self-isolation. If the agent is silent, the first failure after its last
+// message makes the state unhealthy.
 func (w *writer) ownCheckState(r *record, now time.Time) (state check.State, isIgnored bool) {
 	if !w.hasCurrentCheck(r, now) {
 		return check.StateUnknown, false

@@ -30,8 +30,9 @@ type Serving struct {
 	Drain *Ramp
 }
 
-// ConcludeShare returns the effective status by the truth table, lowered by early warnings and drains. An override
-// precedes the reasons of early warnings, and a drain precedes an override.
+// ConcludeShare returns the effective status according to the truth table, and the share after early warnings and
+// drains. The reason of an override has precedence over the reasons of early warnings. The reason of a drain has
+// precedence over the reason of an override.
 func ConcludeShare(in Inputs, l *ShareInputs, now time.Time) Serving {
 	s := Serving{Conclusion: Conclude(in), Share: 1}
 	if s.Held = s.Reason == ReasonHeld; s.Held {

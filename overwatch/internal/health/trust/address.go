@@ -70,8 +70,8 @@ func (h *Host) judge(at netip.AddrPort, allowed []netip.Prefix) wire.Rule {
 }
 
 // TakesTarget reports whether an address of an operator's host name may be a backend. allowed contains the networks of
-// the host name. If it is empty, the networks of the service's agents apply, except loopback, link-local and metadata
-// addresses.
+// the host name. If it is empty, agents contains the networks of the service's agents, and an empty list permits every
+// address. TakesTarget then also rejects loopback, link-local and metadata addresses.
 func (h *Host) TakesTarget(at netip.AddrPort, allowed, agents []netip.Prefix) bool {
 	if len(allowed) > 0 {
 		return h.takes(at, allowed)

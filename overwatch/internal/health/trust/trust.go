@@ -126,7 +126,7 @@ func New(o Options) (*Trust, error) {
 		troubles: troubles{all: make(map[troubleKey]*Trouble)},
 		census:   newCensus(o.Limits),
 	}
-	// Sorted pins are appended, which moves no other pins.
+	// Pins in sorted order are inserted at the end of t.ordered, so that no pin has to move.
 	slices.SortFunc(stored, func(a, b store.Pin) int { return strings.Compare(a.AgentID, b.AgentID) })
 	for _, pin := range stored {
 		if pin.Superseded != [32]byte{} {

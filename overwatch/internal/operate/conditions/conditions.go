@@ -265,7 +265,8 @@ func (d Domain) mayBeLast(b *registry.Backend) bool {
 	return false
 }
 
-// whyNot returns the reasons why backends do not serve, for at most three backends.
+// whyNot returns a clause that begins with ": " and explains why no backend serves or there is no backend. It contains
+// the reasons of at most three backends. It returns "" if all backends may serve.
 func whyNot(d Domain, backends []*registry.Backend) string {
 	const shown = 3
 	var reasons []string

@@ -215,8 +215,8 @@ func viewOfBroken(t *testing.T) *registry.View {
 	return r.View()
 }
 
-// A flapping backend has one state until the flapping ends, and its flap events resolve no problem. A backend that
-// returns with a reduced share is resolved when it serves in full.
+// A flapping backend has one state until the flapping ends, and its flap events resolve no problem. The problem of a
+// backend that returns with a reduced share ends when the backend serves in full.
 func TestWatch_AFlapAndAReducedShareResolveNothing(t *testing.T) {
 	c := newClocked(t)
 	w := &watch{tracker: c.tracker, startedAt: c.at, services: map[string]published{}, newNames: map[string]time.Time{},

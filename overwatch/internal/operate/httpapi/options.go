@@ -78,7 +78,7 @@ type Options struct {
 	ValidateConfig func(text string) settings.Problems
 	// TargetProblem returns the fault of a server with a host name, or "". nil reports no faults.
 	TargetProblem func(id definitions.TargetID) string
-	// Inventory stores the API servers with an address.
+	// Inventory stores the servers that were created with the API and have an address.
 	Inventory Inventory
 	// Applied stores the previous objects of applied documents.
 	Applied operations.AppliedStore
@@ -143,7 +143,7 @@ type Failbacks interface {
 	InUse(domain string) []string
 }
 
-// Definitions stores the objects of the API, except servers with an address.
+// Definitions stores the objects that were created with the API, except servers with an address.
 type Definitions interface {
 	operations.Definitions
 	document.Definitions
@@ -154,7 +154,7 @@ type Definitions interface {
 	PreviewFile(proposed control.Proposed, backends publish.Backends, wanted func(name string) bool) (*zone.View, error)
 }
 
-// Inventory stores the API servers with an address.
+// Inventory stores the servers that were created with the API and have an address.
 type Inventory interface {
 	operations.Inventory
 	document.Inventory

@@ -30,7 +30,8 @@ func withWait(list []Operation) []Operation {
 	return list
 }
 
-// withReached adds the nodes that have a change to the answer. It waits for nodes as long as the request specifies.
+// withReached adds to the answer the nodes that have stored the change. It waits for nodes as long as the request
+// specifies.
 func (s *Server) withReached(c *call, a answer) answer {
 	if !c.operation.Replicates() || s.o.Replication == nil || a.status >= 300 {
 		return a

@@ -21,8 +21,8 @@ import (
 )
 
 // Limits of the audit entries about rejections per hour. Anyone with the gossip key can invent agents and sources of
-// datagrams, and anyone with access to the API can send invalid requests. The limits prevent that such rejections
-// displace other entries. The metrics count all rejections.
+// datagrams, and anyone with access to the API can send invalid requests. The limits prevent such rejections from
+// displacing other entries. The metrics count all rejections.
 const (
 	refusalsPerGroup  = 16 // per code, separately for pinned agents, unknown senders over TCP and unknown senders over UDP
 	refusalsPerSource = 4  // per source within a group
@@ -37,11 +37,11 @@ const (
 	namedSources = 8
 )
 
-// group is a set of rejections that share a maximum of entries per hour. The codes of agents are words. The codes of
-// requests are statuses, and their stream is true.
+// group is a set of rejections that share a maximum of entries per hour.
 type group struct {
-	code          string
-	known, stream bool
+	code   string // a word for agents, an HTTP status for requests
+	known  bool   // a pinned agent or an authorized client
+	stream bool   // true for requests, and for unknown agents over TCP
 }
 
 // bounds returns the maximum number of hourly entries for a group, and for each source in the group.

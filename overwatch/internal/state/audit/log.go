@@ -141,10 +141,10 @@ func (l *Log) Record(c Change) error {
 func (l *Log) EntryOf(c Change) store.Entry { return l.Entry(func() Change { return c }) }
 
 // Entry returns the audit entry of a change, for the transaction that stores the change. When that transaction is
-// written, possibly by another goroutine, it calls of, which returns the complete change.
-func (l *Log) Entry(of func() Change) store.Entry {
+// written, possibly by another goroutine, it calls change, which returns the complete change.
+func (l *Log) Entry(change func() Change) store.Entry {
 	return func(last uint64, newest []byte) (uint64, []byte, error) {
-		c := of()
+		c := change()
 		e := api.AuditEntry{
 			ID:        max(last, l.rooms[RoomOf(c.Action)].zero) + 1,
 			Timestamp: api.Moment(l.o.Now()).Truncate(time.Millisecond),

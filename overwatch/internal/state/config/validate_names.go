@@ -143,7 +143,7 @@ func (v *validator) regionNames() {
 			v.Add(key+".name", r.Name, remedy)
 		}
 		if first, again := v.regions[r.Name]; again {
-			v.regionAgain(key, r, int(first))
+			v.checkRepeatedRegion(key, r, int(first))
 		} else {
 			v.regions[r.Name] = int32(i)
 			v.sameButCase(key, r.Name, spelled)
@@ -180,8 +180,9 @@ func (v *validator) sameButCase(key, name string, spelled map[string]string) {
 	spelled[lower] = name
 }
 
-// regionAgain accepts a region to which another file adds only servers.
-func (v *validator) regionAgain(key string, r *Region, first int) {
+// checkRepeatedRegion reports a problem with the second definition of a region, unless it is in another file and only
+// adds servers. first is the index of the first definition.
+func (v *validator) checkRepeatedRegion(key string, r *Region, first int) {
 	begun := v.Locate(fmt.Sprintf("regions[%d].name", first))
 	sameFile := v.Locate(key+".name").File == begun.File
 	rest := *r

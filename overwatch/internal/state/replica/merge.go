@@ -175,9 +175,9 @@ const MeetEvery = time.Minute
 // Met records that this node has all objects of another node that is not joining, because their digests are equal.
 func (t *Table) Met() { t.recordMeeting(&Merged{}) }
 
-// Begin ends Joining if all peers have answered with complete offers and are joining, so that no node takes precedence.
-// It stores objects that changed since two nodes last met. It treats an older object that one of the two nodes lacks as
-// deleted. Without a settled clock, it does nothing.
+// Begin merges the offers of peers and ends Joining. The caller must have complete offers of all peers, and all peers
+// must be joining, so that no node takes precedence. Begin stores objects that changed since two nodes last met. It
+// treats an older object that one of the two nodes lacks as deleted. Without a settled clock, it does nothing.
 func (t *Table) Begin(offers []Offer) (m Merged) {
 	if !t.clock.isTrusted() {
 		return m

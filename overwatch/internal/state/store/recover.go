@@ -147,7 +147,7 @@ func (s *Store) clearLeftovers() error {
 // newEnding is the suffix of unfinished files.
 const newEnding = ".new-"
 
-// writeWhole writes a file atomically: it gives the file its name when the file is complete and on disk.
+// writeWhole writes a store file atomically: it verifies the complete file on disk, and then gives the file its name.
 func writeWhole(path string, write func(io.Writer) error) error {
 	f, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+newEnding+"*")
 	if err != nil {

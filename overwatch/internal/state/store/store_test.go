@@ -30,7 +30,7 @@ func open(t testing.TB, dir string) *Store {
 	return s
 }
 
-// closed closes a store now.
+// closed closes a store before the end of the test.
 func closed(t testing.TB, s *Store) {
 	t.Helper()
 	if err := s.Close(); err != nil {

@@ -130,7 +130,7 @@ func (s *Store) MetReplicas() error {
 	})
 }
 
-// BeginReplicas ends Joining if all other nodes are joining, see replica.Table.Begin. audit is as for Merge.
+// BeginReplicas merges the offers and ends Joining, see replica.Table.Begin. audit is as for Merge.
 func (s *Store) BeginReplicas(offers []replica.Offer, audit func(*replica.Merged) MergeEntries) (replica.Merged,
 	error) {
 	return s.merge(offers, (*replica.Table).Begin, audit)

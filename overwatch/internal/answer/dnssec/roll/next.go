@@ -47,7 +47,7 @@ func (r *Roll) same(other *Roll) bool { return !r.later(other) && !other.later(r
 
 // Adopt returns the Progress after joining the latest known Roll, or after catching up with peers in the same Roll; nil
 // if there is nothing to adopt. If peers have reached a later stage, this node has lost its files since then. Catching
-// up prevents that it repeats the offer of an old key to the parent.
+// up prevents it from repeating the offer of an old key to the parent.
 func Adopt(own *Progress, peers []Peer, now time.Time) *Progress {
 	var latest *Progress
 	for _, p := range peers {
