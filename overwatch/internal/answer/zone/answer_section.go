@@ -6,7 +6,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// MaxAliases is the largest number of CNAME records that an answer follows. A longer chain is answered with SERVFAIL.
+// MaxAliases is the largest number of CNAME records that an answer follows. The answer to a longer chain is SERVFAIL.
 const MaxAliases = 8
 
 // enterParentZone continues in the parent zone, which holds the DS records of a zone (RFC 4035 section 3.1.4.1). It
@@ -52,8 +52,8 @@ func (r *reply) appendName(o *owner) (target []byte) {
 	if r.appendType(o, a, rtype) || r.zone.signer != nil && r.appendSigningType(o, a, rtype) {
 		return nil
 	}
-	if which := a.indexOfType(dns.TypeCNAME); which >= 0 {
-		return r.appendSteered(o, a, which)
+	if index := a.indexOfType(dns.TypeCNAME); index >= 0 {
+		return r.appendBalanced(o, a, index)
 	}
 	if alias := a.set(dns.TypeCNAME); alias != nil {
 		r.appendSet(alias)
@@ -65,8 +65,8 @@ func (r *reply) appendName(o *owner) (target []byte) {
 
 // appendType appends the records of a type. It returns false if the name does not have the type.
 func (r *reply) appendType(o *owner, a *answers, rtype uint16) bool {
-	if which := a.indexOfType(rtype); which >= 0 {
-		r.appendSteered(o, a, which)
+	if index := a.indexOfType(rtype); index >= 0 {
+		r.appendBalanced(o, a, index)
 		return true
 	}
 	set := a.set(rtype)
@@ -127,20 +127,20 @@ func setOwners(records []byte, pointer uint16) {
 	}
 }
 
-// appendBalanced appends the records at the current rotation position, or makes the answer negative or failed. which is
+// appendBalanced appends the records at the current rotation position, or makes the answer negative or failed. index is
 // an index in a.balanced. It returns the alias target to follow; nil if the answer is not an alias in the zone.
-func (r *reply) appendSteered(o *owner, a *answers, which int) (target []byte) {
-	switch a.balanced[which].state {
+func (r *reply) appendBalanced(o *owner, a *answers, index int) (target []byte) {
+	switch a.balanced[index].state {
 	case failing:
 		r.answer.Kind = Failed
-		r.answer.Selection = a.emptySelection(r.view, which, r.q.Client)
+		r.answer.Selection = a.emptySelection(r.view, index, r.q.Client)
 		return nil
 	case noData:
-		r.denyType(o, a.balanced[which].kind.Number)
-		r.answer.Selection = a.emptySelection(r.view, which, r.q.Client)
+		r.denyType(o, a.balanced[index].kind.Number)
+		r.answer.Selection = a.emptySelection(r.view, index, r.q.Client)
 		return nil
 	}
-	c, position, scope, selection := a.pick(r.view, which, r.q, r.rotations)
+	c, position, scope, selection := a.pick(r.view, index, r.q, r.rotations)
 	r.answer.Scope, r.answer.Selection = max(r.answer.Scope, scope), selection
 	if c.inZone {
 		target = c.recordData(c.schedule.Pick(position, 0))

@@ -108,8 +108,8 @@ func (r *reply) appendSOA() {
 	}
 }
 
-// appendOwner appends an owner name: prefix and the apex. It returns false if the owner and the rest of its record, in
-// octets, do not fit.
+// appendOwner appends an owner name: prefix and the apex. rest is the length of the rest of the record in octets. It
+// returns false if the record does not fit.
 func (r *reply) appendOwner(prefix string, rest int) bool {
 	apex, name := len(r.zone.apex), r.q.Name
 	if !r.hasRoom(len(prefix) + 2 + rest) {

@@ -1,7 +1,7 @@
 package zone
 
 import (
-	"crypto/sha1" // #nosec G505 -- the one hash that NSEC3 has (RFC 5155 section 11), and no secret depends on it
+	"crypto/sha1" // #nosec G505 -- the only hash that NSEC3 has (RFC 5155 section 11), and no secret depends on it
 	"encoding/binary"
 	"math/bits"
 	"sort"
@@ -34,7 +34,7 @@ func newChain(apex canonical, denial Denial) *chain {
 	return &chain{apex: len(apex), common: len(appendKey(nil, []byte(apex)))}
 }
 
-// buildStarts fills starts from the heads of a hashed chain. The caller fills heads before.
+// buildStarts fills starts from the heads of a hashed chain. The caller must fill heads first.
 func (c *chain) buildStarts() {
 	if !c.hashed {
 		return

@@ -36,9 +36,9 @@ func (v *View) ClientGroups(name string, family policy.Family) ([]ClientGroup, e
 	return a.clientGroups(which), nil
 }
 
-// clientGroups returns the groups for the type with index which, ordered by region or location.
-func (a *answers) clientGroups(which int) (list []ClientGroup) {
-	p := &(*a.variants)[which]
+// clientGroups returns the groups for the type at an index of a.balanced, ordered by region or location.
+func (a *answers) clientGroups(index int) (list []ClientGroup) {
+	p := &(*a.variants)[index]
 	type both struct {
 		region geo.RegionID
 		choice uint16
@@ -47,7 +47,7 @@ func (a *answers) clientGroups(which int) (list []ClientGroup) {
 	add := func(at clientLocation) {
 		if one := (both{at.region, at.variant}); !seen[one] {
 			seen[one] = true
-			list = append(list, ClientGroup{a.selectionAt(which, at, NoLead), false})
+			list = append(list, ClientGroup{a.selectionAt(index, at, NoLead), false})
 		}
 	}
 	if p.locations == nil {

@@ -20,7 +20,7 @@ const (
 	NSEC3
 )
 
-// link is a name of a chain, with its denial record. Only the field without changes after construction.
+// link is a name of a chain, with its denial record. After construction, only the field named without changes.
 type link struct {
 	name   canonical  // name that the denial record covers
 	prefix string     // owner of the denial record, without the apex
@@ -28,7 +28,7 @@ type link struct {
 	// types is the bitmap of all types that the name can have, independent of health. The content of full ends with
 	// types.
 	types string
-	// without has an entry for each denied type that types contains.
+	// without is a list of denial records, each without one type of types that the name temporarily did not have.
 	without atomic.Pointer[partialDenial]
 }
 
@@ -59,7 +59,7 @@ func (l *link) denialFor(rtype uint16) *Signature {
 	}
 }
 
-// makeWithoutType returns the denial record without a type.
+// makeWithoutType returns the denial record of the name without one of its types.
 func (l *link) makeWithoutType(rtype uint16) *Signature {
 	kept := slices.DeleteFunc(parseBitmap(l.types), func(t uint16) bool { return t == rtype })
 	content := appendBitmap([]byte(l.full.content[:len(l.full.content)-len(l.types)]), kept)

@@ -74,7 +74,7 @@ func (d *draft) applyContents() error {
 			}
 		}
 	}
-	// Shorter names are first, so that names below a delegation find it.
+	// Shorter names are first, so that a delegation exists before the names below it are added.
 	for _, name := range slices.SortedFunc(maps.Keys(after), func(a, b canonical) int { return len(a) - len(b) }) {
 		if s := after[name]; !s.equal(before[name]) {
 			if err := d.setStatic(name, s); err != nil {
@@ -298,7 +298,7 @@ func (d *draft) addBalanced(text string) error {
 	return nil
 }
 
-// resignAnswers returns the load-balanced answers of was with the signatures of this zone.
+// resignAnswers returns the load-balanced answers of the previous owner, was, with the signatures of this zone.
 func (d *draft) resignAnswers(o, was *owner, sets []set) *answers {
 	if d.zone.signer != nil && d.zone.signer == d.previous.signer {
 		o.cache = was.cache

@@ -356,7 +356,7 @@ func (r *oracle) AppendTo(msg []byte) ([]byte, error) {
 	return p.wire, nil
 }
 
-// records returns the signatures as records, or nil if they cannot be created.
+// resourceRecords returns the signatures as records, or nil if they cannot be created.
 func (s *Signature) resourceRecords(owner string, ttl uint32) []dns.RR {
 	m := s.currentRecords()
 	if m == nil {

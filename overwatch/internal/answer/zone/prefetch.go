@@ -103,7 +103,8 @@ func prefetchSignatures(questions []*Question, asked *[MaxPrefetch]pendingLookup
 	return sum
 }
 
-// findByHash returns the owner with this hash, or with a hash of the same tag; nil if missing.
+// findByHash returns the owner with this hash; nil if missing. Another owner whose hash has the same tag may be
+// returned.
 func (x *index) findByHash(hash uint64) *owner {
 	mask := uint32(len(x.cells) - 1)
 	for at := uint32(hash) & mask; ; at = (at + 1) & mask {

@@ -36,9 +36,9 @@ func ParseProbeType(name string) uint16 {
 	return dns.StringToType[name]
 }
 
-// Probe resolves a name in zone-file form as a query of the client would. rtype is a result of ParseProbeType.
-// Selection belongs to the name with the decision. Probe advances rotations, so the caller must not pass the Rotations
-// of a socket.
+// Probe resolves a name in zone-file form as a query of the client would. rtype is a result of ParseProbeType. The
+// Selection of the result belongs to the name whose decision selected the records. Probe advances rotations, so the
+// caller must not pass the Rotations of a socket.
 func (v *View) Probe(name string, rtype uint16, client netip.Addr, rotations *Rotations) (Probe, error) {
 	q := Question{Type: rtype, Client: client}
 	msg, err := q.pack(name)
@@ -99,7 +99,7 @@ func (p *Probe) addRecords(answer []dns.RR, rtype uint16) {
 	}
 }
 
-// addAddresses adds addresses if include is true.
+// addAddresses adds addresses if counts is true.
 func (p *Probe) addAddresses(counts bool, list ...net.IP) {
 	for _, ip := range list {
 		if address, ok := netip.AddrFromSlice(ip); ok && counts {

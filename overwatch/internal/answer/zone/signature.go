@@ -160,13 +160,14 @@ func (s *Signature) makeRecords(now time.Time) (*signedRecords, error) {
 }
 
 // signatureCache caches the signatures of a name's load-balanced answers by content. It also retains signatures of
-// RRsets that are currently not answered, so that a flapping backend does not cause signing.
+// RRsets that no answer currently contains, so that a flapping backend does not cause signing.
 type signatureCache struct {
 	mu        sync.Mutex
 	byContent signatureIndex
 }
 
-// getOrAdd returns the signature of an RRset of the owner. It adds a new signature if the cache has none of the signer.
+// getOrAdd returns the signature of an RRset of the owner. It adds a new signature if the cache has no signature of the
+// signer.
 func (s *signatureCache) getOrAdd(signer Signer, owner canonical, content string) *Signature {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -188,7 +189,7 @@ func (s *signatureCache) appendAll(into []*Signature) []*Signature {
 // spareSignatures is the number of unused signatures that a name may cache, in addition to one for each used signature.
 const spareSignatures = 64
 
-// isSmall reports whether trim has no effect, independent of the number of used signatures.
+// isSmall reports whether trim has no effect, regardless of the number of used signatures.
 func (s *signatureCache) isSmall() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -51,7 +51,7 @@ func (x *signatureIndex) replace(sig *Signature) {
 	x.byContent[sig.content] = sig
 }
 
-// remove removes the signatures for which spare returns true.
+// remove removes the signatures for which gone returns true.
 func (x *signatureIndex) remove(gone func(*Signature) bool) {
 	x.list = slices.DeleteFunc(x.list, gone)
 	maps.DeleteFunc(x.byContent, func(_ string, sig *Signature) bool { return gone(sig) })

@@ -48,26 +48,26 @@ func (a *affinity) equal(other *affinity) bool {
 }
 
 // pick selects the answer for a client. It returns the candidates, the position in their schedule, the number of
-// address bits that the selection used, and the reason. which is an index in balanced.
+// address bits that the selection used, and the reason. index is an index in a.balanced.
 func (a *answers) pick(
 	v *View,
-	which int,
+	index int,
 	q *Question,
 	rotations *Rotations,
 ) (c *candidates, position uint32, scope uint8, why Selection) {
 	if a.variants == nil {
-		c = &a.balanced[which]
+		c = &a.balanced[index]
 		position = rotations.advance(c)
-		return c, position, 0, a.commonSelection(v, which, q.Client, c.schedule.Pick(position, 0))
+		return c, position, 0, a.commonSelection(v, index, q.Client, c.schedule.Pick(position, 0))
 	}
-	in, at, scope := (*a.variants)[which].variantFor(v, q)
+	in, at, scope := (*a.variants)[index].variantFor(v, q)
 	if c = &in.candidates; in.affinity == nil {
 		position = rotations.advance(c)
 	} else {
 		network, bits := geo.Network(q.Client, in.affinity.IPv4, in.affinity.IPv6)
 		position, scope = uint32(in.affinity.Pick(network)), max(scope, bits)
 	}
-	return c, position, scope, a.selectionAt(which, at, c.schedule.Pick(position, 0))
+	return c, position, scope, a.selectionAt(index, at, c.schedule.Pick(position, 0))
 }
 
 // clientLocation is the location of a client, with the precision that the name needs.
@@ -148,7 +148,7 @@ func (w *Writer) SetRegionAnswers(
 	return w.setVariantAnswers(v, name, variantSet{}, w.decisions, answers)
 }
 
-// SetLocationAnswers is SetAnswers for a name with answers by client location. The name uses locations independent of
+// SetLocationAnswers is SetAnswers for a name with answers by client location. The name uses locations, regardless of
 // the region table of the view.
 func (w *Writer) SetLocationAnswers(
 	v *View,

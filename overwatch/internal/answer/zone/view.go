@@ -63,7 +63,7 @@ type answers struct {
 	sets     []set                 // static records, ascending by type
 }
 
-// noAnswers is the answers of an empty non-terminal.
+// noAnswers contains the answers of an empty non-terminal, which has no records.
 var noAnswers = new(answers)
 
 // set returns the static RRset of a type; nil if missing.
@@ -180,7 +180,7 @@ func (z *Zone) eachSignature(yield func(*Signature) bool) bool {
 		for _, set := range answers.sets {
 			room = append(room, set.sig)
 		}
-		// The cache is shared with the owner of another view, which may have trimmed it by its own answers.
+		// The cache is shared with the owner of another view, which may have trimmed it according to its own answers.
 		answers.eachCandidates(func(in *candidates) {
 			for _, sig := range in.signatures() {
 				if !slices.Contains(room, sig) {
