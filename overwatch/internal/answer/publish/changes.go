@@ -47,7 +47,7 @@ func (c *Changes) wake() {
 	}
 }
 
-// takeServices removes and returns all services. The caller calls visible(upTo) after their publication.
+// takeServices removes and returns all services. The caller calls markVisible(upTo) after their publication.
 func (c *Changes) takeServices() (services map[string]struct{}, upTo uint64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -55,8 +55,8 @@ func (c *Changes) takeServices() (services map[string]struct{}, upTo uint64) {
 	return services, c.made
 }
 
-// dropServices removes all services, because the first view will contain their changes. The caller calls visible(upTo)
-// then.
+// dropServices removes all services, because the first view will contain their changes. The caller calls
+// markVisible(upTo) after the publication of that view.
 func (c *Changes) dropServices() (upTo uint64) {
 	select {
 	case <-c.ready:

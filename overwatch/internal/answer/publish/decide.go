@@ -141,7 +141,7 @@ func decideBoth(basis *policy.DecisionInput, client policy.ClientLocation,
 	others [][2]policy.Decision) (both [2]policy.Decision) {
 	decide := basis.DecideWithoutReasons
 	if basis.Rules.UsesLatency() {
-		decide = basis.Decide // also needed to identify slow backends in measurements.hold
+		decide = basis.Decide // also needed to identify slow backends in measurements.recordGroups
 	}
 	for f := range both {
 		if len(others) > 0 && len(others[0][f].Members) == 0 {
@@ -217,7 +217,8 @@ func shortage(d *domain) string {
 	return "no backend may serve"
 }
 
-// reportAll logs the outcomes of all new or changed domains in one line: at a start, most have no backends.
+// reportAll logs the outcomes of all new or changed domains in one line, because most domains have no backends at a
+// start.
 func (p *Publisher) reportAll(plan *plan) {
 	down := 0
 	for _, d := range plan.changed {

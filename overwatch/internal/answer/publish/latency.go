@@ -10,8 +10,8 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// latencyPace is the interval for new measurements. A name that uses latency is decided at most once per interval
-// because of them.
+// latencyPace is the interval for new measurements. New measurements cause at most one decision per interval for a name
+// that uses latency.
 const latencyPace = time.Second
 
 // measurements holds the smoothed durations of this node's checks for domains that use latency.
@@ -129,7 +129,7 @@ func (m *measurements) recordGroups(d *domain, candidates []policy.Candidate, de
 		return
 	}
 	groups := make(map[string]bool)
-	holds := make([]map[string]bool, len(candidates)) // by the new decisions: chosen or not
+	holds := make([]map[string]bool, len(candidates)) // according to the new decisions: selected or not
 	for i := range holds {
 		holds[i] = make(map[string]bool)
 	}
@@ -159,7 +159,8 @@ func (m *measurements) recordGroups(d *domain, candidates []policy.Candidate, de
 	}
 }
 
-// held returns the previous groups, updated by the new decisions, without deleted groups, sorted by name.
+// held returns the groups of a backend after a decision, sorted by name: the previous groups with the changes of the
+// decision, without deleted groups.
 func held(before []string, groups, decided map[string]bool) (after []string) {
 	for group := range groups {
 		holds, known := decided[group]
@@ -190,8 +191,8 @@ func everyGroup(decisions [][2]policy.Decision) (distinct []*policy.Decision) {
 	return distinct
 }
 
-// Measured records the duration of a successful check of a backend by this node. It does not block. Names that use
-// latency are decided with it within two seconds.
+// Measured records the duration of a successful check of a backend by this node. It does not block. Within two seconds,
+// names that use latency have decisions that include it.
 func (p *Publisher) Measured(id registry.ID, took time.Duration) {
 	p.measurements.add(sample{id, took})
 }

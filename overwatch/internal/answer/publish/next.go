@@ -26,8 +26,8 @@ type next struct {
 // decidedAtOnce is the number of names per batch, between which health changes are published: a few milliseconds.
 const decidedAtOnce = 256
 
-// build builds n's view, which will replace the current view; n contains an error. It does not change the Publisher.
-// Builds must not run concurrently.
+// build builds the view of n, which will replace the current view. It stores an error in n.err. It does not change the
+// Publisher. Builds must not run concurrently.
 func (p *Publisher) build(n *next, s Settings) {
 	n.begin = p.now()
 	n.positions = newPositions(p.positions, newPlaces(s.Regions, s.Places), s.Places)

@@ -76,7 +76,7 @@ func (e *places) ranked(other *places) bool {
 // positions holds the regions and locations of clients, for domains that use them. It is safe for concurrent use.
 type positions struct {
 	places places
-	spots  *geo.Locations        // nil: nowhere
+	spots  *geo.Locations        // nil: unknown
 	atlas  *policy.LocationTable // of the spots
 
 	mu      sync.Mutex

@@ -33,7 +33,7 @@ type plan struct {
 	relaid   bool               // zones were added or removed since the previous plan
 	resigned bool               // the signing of a zone started or ended
 	lastRule *policy.Rules      // most domains share the rules of the previous domain
-	lastFrom *config.Domain     // the domain that lastRule was returned for
+	lastFrom *config.Domain     // the domain of lastRule
 
 	byPriority []string // regions in the order of their priorities; nil: equal priorities
 }
@@ -265,5 +265,5 @@ func (p *plan) longestTTL() uint32 {
 	return longest
 }
 
-// ttl returns the TTL of a domain's answers, by its own setting or the default, in seconds.
+// ttl returns the TTL of a domain's answers in seconds: its own setting or the default.
 func (p *plan) ttl(own int) uint32 { return uint32(max(p.settings.DNS.TTL(own), 0)) }

@@ -39,8 +39,8 @@ type request struct {
 	done     chan error
 }
 
-// New returns a Publisher with a complete view: all domains are decided with the known backends. Problems found by
-// Check are one error that lists all of them.
+// New returns a Publisher with a complete view: it contains a decision for each domain with the known backends.
+// Problems found by Check are one error that lists all of them.
 func New(o Options) (*Publisher, error) {
 	if o.Now == nil {
 		o.Now = time.Now

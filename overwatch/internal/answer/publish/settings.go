@@ -23,9 +23,10 @@ type Settings struct {
 	Regions []config.Region
 	// Places maps clients to regions and positions; nil means that clients have no region.
 	Places *geo.Table
-	// NodeID names this node; its first label names the nameserver of zones that configure none.
+	// NodeID is the id of this node. Its first label is the first label of the nameserver of zones without configured
+	// nameservers.
 	NodeID string
-	// Addresses are the addresses of that nameserver; see NodeAddresses.
+	// Addresses are the addresses of the node's nameserver; see NodeAddresses.
 	Addresses []netip.Addr
 	// Denial is the method of denial of signed zones: config.DenialNSEC or config.DenialNSEC3.
 	Denial string
@@ -56,7 +57,7 @@ type Backends interface {
 type Options struct {
 	Settings Settings
 	Backends Backends
-	// Ready waits until Backends contains all declared backends. It is called before names are decided; nil means no
+	// Ready waits until Backends contains all declared backends. It is called before the decisions of names; nil means no
 	// wait.
 	Ready     func() error
 	Changes   *Changes                                  // changes of the backends; nil: the Publisher creates them

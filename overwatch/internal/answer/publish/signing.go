@@ -37,7 +37,7 @@ type signing struct {
 	late  late
 }
 
-// late contains the signatures that the last check could not renew. They are served until they expire.
+// late contains the signatures that the last check could not renew. Answers contain these signatures until they expire.
 type late struct {
 	count int
 	first time.Time // earliest expiry; zero if count is 0
@@ -208,7 +208,7 @@ func (s *signing) prepareAll(ctx context.Context) {
 }
 
 // validate verifies the signatures of the DNSKEY and SOA records of each signed zone in the view, and yields to queries
-// after each zone. A zone with failing signing has another condition.
+// after each zone. Another condition reports a zone whose signing fails.
 func (s *signing) validate(ctx context.Context) {
 	view, turns := s.view(), zone.NewRotations(0, 0)
 	for _, apex := range s.zones.Signed() {

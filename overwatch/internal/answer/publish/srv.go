@@ -40,8 +40,8 @@ func srvTypes(d *domain) (types []*zone.Type) {
 	return types
 }
 
-// byPort returns decisions with ports instead of addresses. An answer contains all ports. Only the decisions for
-// addresses are explained.
+// byPort returns decisions with ports instead of addresses. An answer contains all ports. Explanations contain only the
+// decisions for addresses.
 func byPort(decisions [][2]policy.Decision) [][2]policy.Decision {
 	out := slices.Clone(decisions)
 	for i := range out {
