@@ -12,7 +12,7 @@ const serverCookieSize = 16
 
 // serverCookie appends the server cookie of a client: version 1, the time, and a SipHash-2-4 over the client cookie,
 // these values and the client address (RFC 9018 section 4.4). Each response contains a new cookie, as the RFC permits.
-// Queries without a cookie are answered; a valid cookie exempts its client from the response rate limit.
+// A cookie is optional; a valid cookie exempts its client from the response rate limit.
 func serverCookie(dst []byte, secret *[16]byte, client []byte, from netip.Addr, now uint32) []byte {
 	var input [clientCookieSize + 8 + 16]byte
 	n := copy(input[:], client)

@@ -17,7 +17,7 @@ const listenKey = "dns.listen_address"
 // address is a listen address.
 type address struct {
 	netip.AddrPort
-	optional bool // left out where the machine lacks the address family
+	optional bool // ignored if the machine lacks the address family
 }
 
 // parseListenAddresses parses the listen addresses. A port without an address means all addresses of both families.

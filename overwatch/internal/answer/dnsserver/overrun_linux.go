@@ -18,8 +18,8 @@ const staleAfter = 200 * time.Millisecond
 // query, the socket therefore discards queries older than staleAfter until the buffer is empty. Discarding a query
 // costs about a tenth of answering it.
 //
-// Queries that arrived during a restart are answered regardless of their age: before the buffer was empty once, only
-// queries that the kernel drops after reset indicate an overload.
+// The socket answers queries that arrived during a restart regardless of their age: until the buffer was empty once,
+// only queries that the kernel drops after reset indicate an overload.
 type backlog struct {
 	dropped    uint32 // last read drop counter of the kernel
 	caughtUp   bool   // the buffer was empty once since reset

@@ -22,7 +22,7 @@ type outcome struct {
 func (r *responder) reply(query, out []byte) ([]byte, status) {
 	q := r.request
 	if q.ignored {
-		// A message without a complete header cannot be answered. Answering a response could cause a loop.
+		// A message without a complete header receives no reply. A reply to a response could cause a loop.
 		return nil, dropped
 	}
 	limit := r.maxResponseSize(out)

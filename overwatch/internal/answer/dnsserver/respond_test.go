@@ -406,7 +406,7 @@ func TestRespond_AFaultOfOursCostsOneAnswerAndIsToldRarely(t *testing.T) {
 	}
 }
 
-// A fault during the load of memory is reported, and each query is answered as without the fault.
+// A fault during the load of memory is reported, and each query receives the same answer as without the fault.
 func TestFetch_AFaultOfOursIsToldAndNoMore(t *testing.T) {
 	var log bytes.Buffer
 	r := testResponder(nil)

@@ -34,7 +34,7 @@ func (c *batchTimer) stop(began time.Time, n int) {
 // Stats holds totals since the start.
 type Stats struct {
 	Queries uint64
-	Failed  uint64 // answered with SERVFAIL
+	Failed  uint64 // queries with the answer SERVFAIL
 	// Times is the time from receiving a query to passing its answer to the kernel, measured for one in timerInterval
 	// batches.
 	Times histogram.Snapshot

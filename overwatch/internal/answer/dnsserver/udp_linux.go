@@ -24,7 +24,8 @@ const (
 	controlSize = 64
 	// pause is the delay after a kernel error. It limits the CPU use of a permanent error.
 	pause = 10 * time.Millisecond
-	// maxPendingBatches is the maximum number of batches that are answered after stop: queries that arrived before.
+	// maxPendingBatches is the maximum number of batches of queries that the socket answers after stop. The queries
+	// arrived before stop.
 	maxPendingBatches = 1024
 )
 
@@ -196,8 +197,8 @@ func clearInterface(control []byte) {
 	}
 }
 
-// isUnicast reports whether the query was sent to a unicast address, by its packet information. A query to a multicast
-// or broadcast address reaches each socket, and that address cannot be the source of a reply.
+// isUnicast reports whether the query was sent to a unicast address, according to its packet information. A query to a
+// multicast or broadcast address reaches each socket, and that address cannot be the source of a reply.
 func isUnicast(control []byte) bool {
 	info4, info6 := packetInfo(control)
 	switch {
