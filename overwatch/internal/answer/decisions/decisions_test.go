@@ -17,7 +17,7 @@ import (
 
 var client = netip.MustParseAddr("192.0.2.99")
 
-// decisionInput returns the basis of a domain with 10.0.0.1 in eu and 10.0.0.2 in us, for clients in none, eu and us.
+// input returns the decision input of a domain with 10.0.0.1 in eu and 10.0.0.2 in us, for clients in none, eu and us.
 func input(number uint32) *policy.DecisionInput {
 	return &policy.DecisionInput{
 		Name: fmt.Sprintf("d%d.test.", number), Number: number, Clients: []string{"", "eu", "us"}, Answers: 1,

@@ -52,7 +52,7 @@ func (w *world) say(agent trust.Agent, claim wire.Claim, warnings wire.Warnings)
 	w.must(err)
 }
 
-// read decodes the answer to a GET.
+// readOf decodes the answer to a GET.
 func readOf[T any](w *world, path string) (answer T) {
 	w.t.Helper()
 	r := w.send("GET", "/api/v1"+path, "")

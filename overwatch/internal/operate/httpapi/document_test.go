@@ -21,7 +21,7 @@ func (w *world) apply(request api.ApplyRequest, changes int) api.Plan {
 	return plan
 }
 
-// refused expects that a document is refused with words about an object, and changes nothing.
+// refuses expects that a document is refused with words about an object, and changes nothing.
 func (w *world) refuses(request api.ApplyRequest, status int, object string, words ...string) {
 	w.t.Helper()
 	before, err := w.client.Document(w.t.Context())
