@@ -11,7 +11,8 @@ import (
 
 // ForceRoll continues the rollover or signing transition of a zone without the peers that do not answer. It returns
 // these peers in without, each with the reason. Answering peers and the parent are still required. With preview it
-// changes nothing. Errors: ErrNoRoll, or no peer blocks the next stage.
+// changes nothing. It returns ErrNoRoll without a rollover or transition, and an error if no peer blocks the next
+// stage.
 func (z *Zones) ForceRoll(apex string, preview bool) (state RollState, without []roll.Peer, err error) {
 	apex = dns.CanonicalName(apex)
 	z.mu.Lock()

@@ -51,7 +51,7 @@ type Peers uint8
 // The relations to other nodes.
 const (
 	NoPeers    Peers = iota
-	PeersAsked       // peers are queried: new keys are provisional until then
+	PeersAsked       // peers are reachable: new keys are provisional until a query
 	PeersApart       // peers exist and are unreachable: new keys are marked until they answer
 )
 
@@ -75,7 +75,8 @@ func (z *Zones) MadeApart() bool {
 	return false
 }
 
-// KeyCreated returns a channel that receives when a provisional key was created, so that peers are queried immediately.
+// KeyCreated returns a channel that receives a value after the creation of a provisional key, so that the node queries
+// the peers immediately.
 func (z *Zones) KeyCreated() <-chan struct{} { return z.keyCreated }
 
 // Bounds of the provisional time of a key: long enough for nodes that start concurrently to exchange keys, and short

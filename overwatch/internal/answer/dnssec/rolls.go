@@ -63,7 +63,7 @@ func (z *Zones) Waiting() (waiting []KeyRoll) {
 // observation is the last observation for a rollover: peers, TTLs, and the condition for the next stage.
 type observation struct {
 	at    time.Time
-	lacks string // missing or wrong DS record at the parent; empty if missing
+	lacks string // fault of the DS records at the parent; empty if there is none
 	wait  roll.Wait
 	peers []roll.Peer
 	ttl   roll.TTLs

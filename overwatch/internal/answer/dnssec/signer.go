@@ -62,7 +62,7 @@ func newSigner(z *Zones, zone string, now time.Time) (*Signer, error) {
 	return s, nil
 }
 
-// filterKeys returns the keys that may accepts, or all keys if it accepts none.
+// filterKeys returns the keys for which may returns true, or all keys if there are none.
 func filterKeys(keys []*Key, may func(public []byte, created time.Time) bool) []*Key {
 	left := slices.DeleteFunc(slices.Clone(keys), func(k *Key) bool { return !may(k.public, k.created) })
 	if len(left) == 0 {

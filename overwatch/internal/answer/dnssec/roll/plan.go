@@ -71,7 +71,7 @@ func Advise(own *Progress, peers []Peer, ttl TTLs, now time.Time) []Advice {
 	}
 	replace := Advice{Act: ReplaceDS, Safe: own.Stage >= Offered}
 	remove := Advice{Act: RemoveKey}
-	known := true // of when a stage comes
+	known := true // the times of the stages are known
 	for _, c := range Schedule(own, peers, ttl, now) {
 		if known = known && c.WaitsFor == ""; !known {
 			break

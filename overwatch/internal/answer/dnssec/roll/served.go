@@ -15,10 +15,10 @@ type Served []ServedTTL
 // ServedTTL is an entry of a Served.
 type ServedTTL struct {
 	TTL   time.Duration `json:"ttl"`
-	Until time.Time     `json:"cached_until,omitzero"` // zero while the TTL is served
+	Until time.Time     `json:"cached_until,omitzero"` // zero while answers have the TTL
 }
 
-// Serve adds a TTL that is served from now on. It reports whether the list changed.
+// Serve adds a TTL that answers have from now on. It reports whether the list changed.
 func (s *Served) Serve(ttl time.Duration) (changed bool) {
 	if slices.ContainsFunc(*s, func(e ServedTTL) bool { return e.Until.IsZero() && e.TTL >= ttl }) {
 		return false
@@ -29,7 +29,7 @@ func (s *Served) Serve(ttl time.Duration) (changed bool) {
 	return true
 }
 
-// Replace ends all served TTLs and adds ttl. It reports whether the list changed.
+// Replace is Stop, and adds ttl. It reports whether the list changed.
 func (s *Served) Replace(ttl time.Duration, now time.Time) (changed bool) {
 	if slices.ContainsFunc(*s, func(e ServedTTL) bool { return e.Until.IsZero() && e.TTL == ttl }) {
 		return false
@@ -38,7 +38,8 @@ func (s *Served) Replace(ttl time.Duration, now time.Time) (changed bool) {
 	return s.Serve(ttl)
 }
 
-// Stop ends all served TTLs. Caches may contain RRsets with such a TTL for this time.
+// Stop records that answers no longer have the TTLs. Caches may contain RRsets with such a TTL for the duration of the
+// TTL.
 func (s *Served) Stop(now time.Time) {
 	for i := range *s {
 		if e := &(*s)[i]; e.Until.IsZero() {
@@ -48,7 +49,7 @@ func (s *Served) Stop(now time.Time) {
 	s.shrink()
 }
 
-// Longest returns the longest TTL that is served or cached now.
+// Longest returns the longest TTL of RRsets in current answers or in caches.
 func (s Served) Longest(now time.Time) (longest time.Duration) {
 	for _, e := range s {
 		if e.Until.IsZero() || now.Before(e.Until) {
