@@ -160,8 +160,8 @@ func (b *builder) rankingNumber(parts ...ranking) uint16 {
 	return number
 }
 
-// sortRankings sorts the rankings, so that their numbers are independent of the order of the database. It returns the
-// new number of each ranking.
+// sortRankings sorts the rankings, so that their numbers do not depend on the order of the database. It returns the new
+// number of each ranking.
 func (b *builder) sortRankings() []uint16 {
 	order := make([]uint16, len(b.rankings))
 	for i := range order {

@@ -10,7 +10,7 @@ var (
 	nat64  = netip.MustParsePrefix("64:ff9b::/96")  // RFC 6052 section 2.1
 )
 
-// embeddingPrefixes are the prefixes with addresses that are located by their embedded IPv4 address.
+// embeddingPrefixes are the prefixes of addresses that have the location of their embedded IPv4 address.
 var embeddingPrefixes = [...]netip.Prefix{mapped, sixTo4, teredo, nat64}
 
 // embeddedIPv4 returns the IPv4 address of a or embedded in a, and its bit offset in a. ok is false for an IPv6 address

@@ -34,7 +34,7 @@ func (t *Table) Explain(client netip.Addr) (Explanation, error) {
 	return t.explain(client, t.RegionName)
 }
 
-// ExplainFor is Explain for a name with fewer regions. clients is the name's client region by RegionID.
+// ExplainFor is Explain for a name with fewer regions. clients contains the client regions of the name by RegionID.
 func (t *Table) ExplainFor(client netip.Addr, clients []string) (Explanation, error) {
 	return t.explain(client, func(id RegionID) string {
 		if int(id) >= len(clients) { // clients belongs to another table

@@ -9,8 +9,8 @@ import (
 	"github.com/oschwald/maxminddb-golang/v2"
 )
 
-// decodeRecord decodes a record. Records in one of the two layouts are decoded in one pass. For other records, such as
-// one with a country in one layout and a continent in the other, a pass reads each field.
+// decodeRecord decodes a record. It decodes a record in one of the two layouts in one pass, and any other record field
+// by field, such as a record with a country in one layout and a continent in the other.
 func decodeRecord(r maxminddb.Result) (Record, error) {
 	var nested layout[nestedCode]
 	if r.Decode(&nested) == nil {

@@ -6,7 +6,7 @@ import (
 )
 
 // RegionID is the number of a ranking of regions: NoRegion or an index of Table.Rankings. A name uses the first region
-// of the ranking that it has, so a RegionID can mean different regions for different names.
+// of the ranking that the name has, so a RegionID can mean different regions for different names.
 type RegionID uint16
 
 // NoRegion is the empty ranking: the client has no region, and there is no default region.

@@ -16,7 +16,7 @@ const dataSeparator = 16
 var errSearchTree = errors.New("the search tree is damaged")
 
 // searchTree reads the binary search tree at the start of an MMDB file. Its networks are disjoint and cover all
-// addresses. New reads all networks more than once, and maxminddb would need several times as long.
+// addresses. New reads all networks more than once, and maxminddb would take several times as long.
 type searchTree struct {
 	content    []byte
 	nodes      uint32 // number of nodes; a lower reference is a node, an equal one a network without a record
