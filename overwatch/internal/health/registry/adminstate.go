@@ -35,7 +35,7 @@ type AdminState struct {
 	IsActive bool
 }
 
-// startTime returns the begin, by the wall clock.
+// startTime returns the start according to the wall clock.
 func (o *AdminState) startTime() time.Time {
 	if o.StartsAt.IsZero() {
 		return o.CreatedAt

@@ -22,8 +22,8 @@ var ErrUnknownBackend = errors.New("no such backend")
 // scheduledState is an active or scheduled admin state.
 type scheduledState struct {
 	AdminState
-	// from and until are the start and end by the monotonic clock, so that a step of the wall clock does not change them.
-	// until is zero for an admin state without an end.
+	// from and until are the start and end according to the monotonic clock, so that a step of the wall clock does not
+	// change them. until is zero for an admin state without an end.
 	from, until time.Time
 	timer       deadlineAt
 	drain       *status.Ramp // of a drain

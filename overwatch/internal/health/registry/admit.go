@@ -17,7 +17,7 @@ import (
 //	not_enrolled       the agent has not proved the service, or is no longer pinned
 //	policy             agent_policies or the rules of IDs forbid the address, port, weight or service name
 //	conflicting_claim  another agent reports the backend and is not lost, and the declaration does not give
-//	                   precedence to this agent; or the message has the backend twice
+//	                   precedence to this agent; or the message contains the backend twice
 //	limit              the agent reports the maximum number of backends
 func (w *writer) admit(a *agent, from trust.Agent, said *wire.Backend, now time.Time) (ID, wire.RejectCode, wire.Rule) {
 	if !from.MaySpeakFor(said.Service) {

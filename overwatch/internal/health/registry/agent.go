@@ -35,8 +35,8 @@ func (a *AgentState) HasLeft() bool { return !a.LeftAt.IsZero() }
 
 // Report is the result of an agent's checks of a backend in its last message.
 type Report struct {
-	// At is the time of the message. CheckedAt is the time of the last check by the clock of this node, or zero without a
-	// check.
+	// At is the time of the message. CheckedAt is the time of the last check according to the clock of this node, or zero
+	// without a check.
 	At, CheckedAt time.Time
 	// Latency is the duration of the last check, 0 if it is unknown.
 	Latency time.Duration

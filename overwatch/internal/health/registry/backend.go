@@ -42,8 +42,8 @@ type Backend struct {
 	Reported *bool
 	// OwnCheck is the result of this node's own checks.
 	OwnCheck OwnCheck
-	// Dispute is a failure by own checks that waits for agreement between nodes, or was decided by it. It is nil without
-	// a failure, and while agreement is off.
+	// Dispute is a failure of own checks that waits for agreement between nodes, or that agreement has decided. It is nil
+	// without a failure, and while agreement is off.
 	Dispute *status.Dispute
 	// Override, AdminWeight and AdminDrain are the active admin states, nil if there are none.
 	Override, AdminWeight, AdminDrain *AdminState
@@ -188,7 +188,7 @@ type Host struct {
 	FromAPI   bool   // declared through the API
 }
 
-// CheckTarget is a backend that this node checks. Times that Spec lacks are the times of the node.
+// CheckTarget is a backend that this node checks. The times of the node replace missing times of Spec.
 type CheckTarget struct {
 	ID   ID
 	Spec check.Spec

@@ -38,7 +38,7 @@ func (r *Registry) ApplyCheckResult(ctx context.Context, v CheckResult) error {
 }
 
 // noteFailedCheck calls Options.FailureSeen for the first failed own check of a serving backend. During self-isolation
-// it does not, since the network of this node fails.
+// it does not call it, because the network of this node fails.
 func (w *writer) noteFailedCheck(r *record) {
 	if v := &r.published.OwnCheck; v.Failures > 0 || v.State == check.StateUnhealthy || w.isolation.isActive {
 		return

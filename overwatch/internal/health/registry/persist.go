@@ -60,7 +60,7 @@ func (w *writer) scheduleSave() {
 	}
 }
 
-// handleDeadline implements timed.
+// handleDeadline implements deadlineHandler: a batch may be sent.
 func (m *saving) handleDeadline(_ *writer, at deadlineAt, _ time.Time) {
 	if m.timer == at {
 		m.timer, m.ready = 0, true

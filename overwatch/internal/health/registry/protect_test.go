@@ -222,7 +222,7 @@ func TestProtection_AgentsAndRegionsHaveAShare(t *testing.T) {
 	})
 }
 
-// The hold of a region persists over a restart.
+// The hold of a region persists across a restart.
 func TestProtection_OfARegionOutlivesARestart(t *testing.T) {
 	inThreeRegions(t, func(s *threeRegions) {
 		s.say("unhealthy", 0, 1, 2)

@@ -28,7 +28,7 @@ func (w *writer) updateServiceHolds(s *service, now time.Time) {
 	}
 }
 
-// updateHold starts or ends a hold by the rules of status.Hold.
+// updateHold starts or ends a hold according to the rules of status.Hold.
 func (w *writer) updateHold(h *hold, settings status.Protection, now time.Time) {
 	if h.IsActive() {
 		w.updateActiveHold(h, settings, now)

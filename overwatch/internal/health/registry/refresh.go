@@ -333,7 +333,7 @@ func (w *writer) scheduleRefresh(r *record, now time.Time) {
 	}
 }
 
-// handleDeadline implements timed.
+// handleDeadline implements deadlineHandler: it refreshes r.
 func (r *record) handleDeadline(w *writer, at deadlineAt, now time.Time) {
 	if r.timer != at || r.isRemoved {
 		return

@@ -111,7 +111,7 @@ func (w *writer) restoreHold(r *record, kind status.ReportKind, since, now time.
 // unusedExpiry is the deadline at which unused restored records are deleted.
 type unusedExpiry struct{}
 
-// handleDeadline implements timed.
+// handleDeadline implements deadlineHandler: it deletes the unused restored records.
 func (*unusedExpiry) handleDeadline(w *writer, _ deadlineAt, _ time.Time) {
 	for id := range w.saving.unused {
 		w.queueDeletion(id)

@@ -18,7 +18,8 @@ func (r *record) effectiveDeclaration() *declared {
 	return r.api
 }
 
-// hasUnauthorizedReporter reports whether an agent reports r that its declaration does not name.
+// hasUnauthorizedReporter reports whether the agent that reports r differs from the agent that the declaration of r
+// names.
 func (r *record) hasUnauthorizedReporter() bool {
 	d := r.effectiveDeclaration()
 	return d != nil && r.report != nil && d.agent != r.report.agent.id
