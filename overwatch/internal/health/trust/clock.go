@@ -37,8 +37,8 @@ func newClock(read func() time.Time, log zerolog.Logger) *clock {
 	return &clock{read: read, elapsed: elapsed, log: log, wall: start.Round(0)}
 }
 
-// ClockJump returns the difference of the wall clock and the time for certificates. It is 0 unless the clock stepped in
-// the last 5 minutes.
+// ClockJump returns the difference between the wall clock and the time for certificates. It is 0 unless the clock
+// stepped in the last 5 minutes.
 func (t *Trust) ClockJump() time.Duration {
 	t.clock.readTime()
 	t.clock.mu.Lock()

@@ -204,7 +204,7 @@ func (t *Trust) isClosed(service string) bool {
 	return len(tokens) > 0 && slices.Contains(t.locks[service].Tokens, tokenName(tokens[0], service))
 }
 
-// isLockedMark reports whether the agent proved the service by a locked token. The caller holds mu for reading.
+// isLockedMark reports whether the agent proved the service with a locked token. The caller holds mu for reading.
 func (t *Trust) isLockedMark(p store.PinnedService, key identity.KeyID) bool {
 	l, locked := t.locks[p.Name]
 	return locked && slices.ContainsFunc(t.tokens[p.Name], func(token string) bool {

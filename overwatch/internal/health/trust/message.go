@@ -12,7 +12,7 @@ type Message struct {
 	Agent        Agent
 	Type         wire.Type // TypeEnrol, TypeHeartbeat and the other types of agents
 	Epoch, Seq   uint64
-	SentAtMillis int64  // by the agent's clock; for diagnosis only
+	SentAtMillis int64  // according to the agent's clock; for diagnosis only
 	Payload      []byte // a part of the argument of Open
 	NewlyPinned  bool   // this message pinned the agent
 	Duplicate    bool   // an earlier process with the same certificate also sends messages

@@ -53,7 +53,7 @@ func (t *Trust) Open(raw []byte, from netip.Addr) (Message, *Refusal) {
 // attempt is a message during verification.
 type attempt struct {
 	*Trust
-	now       time.Time     // by Trust.clock, for the validity of certificates
+	now       time.Time     // time of Trust.clock, for the validity of certificates
 	elapsed   time.Duration // monotonic, for rates
 	origin    netip.Prefix  // source of the message, which may be forged
 	sealed    identity.Sealed
@@ -100,8 +100,8 @@ func (a *attempt) openReport() (Message, *Refusal) {
 	return message, nil
 }
 
-// isSealedByAgent reports whether the pinned agent sealed the message: by its signature, or for a heartbeat by the code
-// of its session. Other messages are rare and always have a signature.
+// isSealedByAgent reports whether the pinned agent sealed the message. It verifies the code of the session for a
+// heartbeat in a session, otherwise the signature. Other messages are rare and always have a signature.
 func (a *attempt) isSealedByAgent(session *identity.Session) bool {
 	if a.sealed.InSession() {
 		return wire.Type(a.sealed.Type) == wire.TypeHeartbeat && a.sealed.Authentic(identity.AgentToNode, session)

@@ -29,7 +29,7 @@ type Record struct {
 	Region         string
 	Version        string
 	Services       []string // services that it may report
-	Outdated       bool     // it proved a service by a token of previous_agent_tokens
+	Outdated       bool     // it proved a service with a token of previous_agent_tokens
 	FirstSeen      time.Time
 	IssuedAt       time.Time // of the certificate
 	NotBefore      time.Time
@@ -67,7 +67,7 @@ type Counts struct {
 	Revoked  int
 	Valid    int // not revoked
 	Expiring int // number of valid certificates that have expired or expire soon
-	Outdated int // number of valid pins with a proof by a token of previous_agent_tokens
+	Outdated int // number of valid pins with a proof of a token of previous_agent_tokens
 }
 
 // Count counts the pinned agents. A certificate that expires within soon is counted as expiring.

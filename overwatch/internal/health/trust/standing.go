@@ -88,7 +88,7 @@ func (p *pinned) isNewer(epoch, seq uint64) bool {
 	return p.window.Newer(epoch, seq)
 }
 
-// acceptSequence advances the window by a message with a valid signature. It returns false for a replayed message.
+// acceptSequence advances the window to a message with a valid signature. It returns false for a replayed message.
 func (p *pinned) acceptSequence(m *identity.Sealed, elapsed time.Duration) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -27,8 +27,8 @@ const (
 
 // processes records the processes that have sent authentic messages with the certificate. pinned.mu guards it.
 //
-// Only the latest process, by epoch, is accepted. An earlier process that still sends messages is a duplicate: the
-// agent's data_dir was copied.
+// The node accepts only the process with the latest epoch. An earlier process that still sends messages is a duplicate:
+// the agent's data_dir was copied.
 type processes struct {
 	began    time.Duration     // first accepted message of the latest process
 	lastSeen time.Duration     // last accepted message of the latest process
