@@ -10,5 +10,5 @@
 // The package must not decide whether a message is authentic (trust) or how a report affects a backend (registry).
 //
 // Concurrency: the readers of the transport block only on their sockets. Messages of an agent are handled one at a
-// time, by queue class and arrival. Messages of different agents are handled concurrently.
+// time, in the order of queue class and arrival. Messages of different agents are handled concurrently.
 package gossip

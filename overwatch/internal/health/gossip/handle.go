@@ -112,7 +112,7 @@ func (n *Node) applyHeartbeat(ctx context.Context, msg trust.Message) (_ registr
 }
 
 // convertCheckTime converts the time of a backend's last check from the clock of its agent to the clock of this node.
-// sentAtMillis is the sending time by the clock of the agent.
+// sentAtMillis is the sending time according to the clock of the agent.
 func convertCheckTime(b *wire.Backend, sentAtMillis int64) {
 	if b.CheckedAtMillis != 0 {
 		ago := max(sentAtMillis-int64(b.CheckedAtMillis), 0)

@@ -38,7 +38,8 @@ func newIntake(drops *drops) *intake {
 	return in
 }
 
-// deliver queues a message by the unverified type and key id of its header. It does not block, and retains the message.
+// deliver adds a message to the queue that the unverified type and key id of its header select. It does not block, and
+// retains the message.
 func (in *intake) deliver(message []byte, from origin) {
 	sealed, err := identity.Parse(message)
 	if err != nil || len(message) > wire.MaxMessage {

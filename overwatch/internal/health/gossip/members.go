@@ -14,7 +14,7 @@ import (
 // Status is this node's view of the state of an overwatch node.
 type Status string
 
-// The statuses. A node is suspect when its pings have gone unanswered for some intervals.
+// The statuses. A node is suspect when it has not answered pings for some intervals.
 const (
 	StatusAlive   Status = "alive"
 	StatusSuspect Status = "suspect"
@@ -24,7 +24,8 @@ const (
 // The status of a member depends only on this node's own pings: other nodes' messages (suspect, dead) can be forged by
 // a sender with the gossip key. memberlist does not ping dead members, so this node pings them.
 
-// suspectAfter is the number of probe intervals, for each member, that may pass without an answer.
+// suspectAfter is the number of probe rounds that may pass without an answer. In a round, the node probes each member
+// once, one per interval.
 const suspectAfter = 3
 
 // Member is an overwatch node in memberlist: this node, or a node found through seeds or peers.
@@ -71,7 +72,7 @@ func (m *members) list(now time.Time) []Member {
 	return out
 }
 
-// status returns the status of a member by its answers. The caller holds mu.
+// status returns the status of a member according to its answers. The caller holds mu.
 func (m *members) status(member *Member, now time.Time) Status {
 	switch silent := now.Sub(member.LastSeen); {
 	case member.Self || silent <= suspectAfter*m.interval*time.Duration(len(m.byName)):

@@ -48,7 +48,7 @@ func newPaths() *paths {
 		pings: make(map[string]path), greetings: make(map[string]path)}
 }
 
-// recordPing stores the source of a ping by the name in it. It does not retain name.
+// recordPing stores the source of a ping under the name in the ping. It does not retain name.
 func (p *paths) recordPing(name []byte, from netip.AddrPort, now time.Time) {
 	if len(name) == 0 {
 		return
@@ -60,7 +60,7 @@ func (p *paths) recordPing(name []byte, from netip.AddrPort, now time.Time) {
 	}
 }
 
-// recordGreeting stores the source of a push/pull by the name in it, and retains name.
+// recordGreeting stores the source of a push/pull under the name in the message, and retains name.
 func (p *paths) recordGreeting(name string, from netip.Addr, now time.Time) {
 	if name == "" {
 		return

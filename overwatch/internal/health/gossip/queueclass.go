@@ -24,9 +24,9 @@ type arrival struct {
 	at      time.Time
 }
 
-// source is a host that sends messages, by datagram or by stream. Each source has an equal share of a class. A share by
-// key id would be unsafe, since a sender with the gossip key can forge key ids. The source address of a datagram can be
-// forged, so streams have separate sources.
+// source is a host that sends messages, by datagram or by stream. Each source has an equal share of a class. A share
+// for each key id would be unsafe, since a sender with the gossip key can forge key ids. The source address of a
+// datagram can be forged, so streams have separate sources.
 type source struct {
 	host   netip.Prefix
 	stream bool

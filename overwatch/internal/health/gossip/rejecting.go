@@ -33,7 +33,7 @@ const (
 	greetingLasts = 45 * time.Second
 )
 
-// RejectedNode is another overwatch node with a certificate that agents reject, as authenticated agents report.
+// RejectedNode is another overwatch node with a certificate that agents reject, according to authenticated agents.
 type RejectedNode struct {
 	NodeID string
 	KeyID  identity.KeyID
@@ -179,7 +179,8 @@ func (g *greetings) countSilent(now time.Time) (count int, from netip.Addr) {
 }
 
 // Rejecting returns the number of agents that probably reject the certificate of this node, and the address of one of
-// them. They have read the Hello of this node several times and have sent no message, which proves nothing.
+// them. They have read the Hello of this node several times and have sent no message. This is no proof, because the
+// holder of the gossip key can forge entries.
 func (n *Node) Rejecting() (count int, from netip.Addr) {
 	return n.transport.greetings.countSilent(time.Now())
 }
