@@ -14,7 +14,7 @@ type Failback struct {
 	Domain string    `json:"domain"`
 	Region string    `json:"region"`
 	Since  time.Time `json:"created_at"` // when the clients of the region moved to other regions
-	// Own reports that this node has stored it, and no other node.
+	// Own is true if this node, and not another node, has stored the failback.
 	Own bool `json:"-"`
 }
 

@@ -42,7 +42,7 @@ type kind struct {
 	nameOf func(key string) (name string, shared bool)
 	// keyOf is the inverse of nameOf; nil for an invalid name.
 	keyOf func(name string) []byte
-	// definition: LoadDefinitions returns the records.
+	// definition reports whether LoadDefinitions returns the records.
 	definition bool
 }
 

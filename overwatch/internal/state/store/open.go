@@ -57,7 +57,7 @@ func buckets() []string {
 	return list
 }
 
-// addMissingBuckets makes the buckets of kinds that are new in this version.
+// addMissingBuckets creates the buckets of kinds that are new in this version.
 func (s *Store) addMissingBuckets() error {
 	var missing []string
 	err := s.db.View(func(tx *bolt.Tx) error {

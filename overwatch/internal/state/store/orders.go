@@ -77,8 +77,8 @@ func (s *Store) DeleteOrder(kind api.OrderKind, service, address string, with ..
 }
 
 // ExpireOrder ends an admin state on this node and appends the entries, unless an admin state with another end has
-// replaced it. The expiration is local: each node ends the admin state by its own clock, so that a fast clock affects
-// only its own node.
+// replaced it. The expiration is local: each node ends the admin state according to its own clock, so that a fast clock
+// affects only its own node.
 func (s *Store) ExpireOrder(kind api.OrderKind, service, address string, expiresAt time.Time, with ...Entry) error {
 	return s.updateAndCopySoon(func(w *writer) {
 		stored, found := w.order(kind, service, address)

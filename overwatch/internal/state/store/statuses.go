@@ -22,9 +22,9 @@ func (s *Store) LoadStatuses() (statuses []Status, err error) {
 	return statuses, err
 }
 
-// SaveStatuses stores statuses by backend and deletes the statuses with Gone. Call it for batches, not after every
-// check. For more than statusBatch statuses, it uses several transactions. After an error, some of the statuses may be
-// stored, which is harmless.
+// SaveStatuses stores the statuses of backends, and deletes the statuses with Gone set. Call it for batches, not after
+// every check. For more than statusBatch statuses, it uses several transactions. After an error, some of the statuses
+// may be stored, which is harmless.
 func (s *Store) SaveStatuses(statuses []Status) error {
 	for batch := range slices.Chunk(statuses, statusBatch) {
 		keys, values := make([][]byte, len(batch)), make([][]byte, len(batch))

@@ -17,7 +17,7 @@ import (
 // error. Earlier contents are unchanged, and later writes are executed as usual.
 var ErrNotDurable = errors.New("not stored")
 
-// change is the part of a transaction by one caller.
+// change is the part of one caller in a transaction.
 type change struct {
 	apply func(*writer)
 	done  bool
