@@ -2,8 +2,7 @@ package replica
 
 import "time"
 
-// Marks are the bounds of a node's versions that may be lowered. The caller stores them in the transaction of each
-// change.
+// Marks bound the versions that a node may still lower. The caller stores them in the transaction of each change.
 type Marks struct {
 	// Stored is an upper bound of this node's own versions that another node may have stored.
 	Stored Version `json:"stored"`

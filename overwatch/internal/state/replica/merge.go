@@ -204,7 +204,7 @@ func (t *Table) forgottenBetween(offer Offer) func(Version) bool {
 	if offer.Synced.Before(met) {
 		met = offer.Synced
 	}
-	met = met.Add(2*MaxAhead + MeetEvery) // by either clock
+	met = met.Add(2*MaxAhead + MeetEvery) // according to either clock
 	return func(v Version) bool { return t.old(v) && v.At().Before(met) }
 }
 
@@ -220,8 +220,8 @@ func (t *Table) mergeObjects(offer Offer, forgotten func(Version) bool, m *Merge
 	}
 }
 
-// mergeOne stores an object if it is later than the object of this node. It skips a missing object if forgotten reports
-// that this node has deleted its version. Before the clock has settled, it stores every tombstone.
+// mergeOne stores an object if it is later than the object of this node. It skips an object that this node lacks if
+// forgotten reports that this node has deleted the version. Before the clock has settled, it stores every tombstone.
 func (t *Table) mergeOne(o Object, forgotten func(Version) bool, m *Merged) {
 	here := t.objects[o.Key]
 	switch {

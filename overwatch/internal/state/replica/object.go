@@ -43,7 +43,7 @@ func (o *Object) compare(other *Object) int {
 	return bytes.Compare(o.Value, other.Value)
 }
 
-// Digest is a sum over objects, independent of their order. Tables with equal objects have equal digests.
+// Digest is a sum over objects, which does not depend on their order. Tables with equal objects have equal digests.
 type Digest [sha256.Size]byte
 
 // toggle adds an object to the digest, or removes an object that the digest contains.

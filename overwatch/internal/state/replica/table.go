@@ -11,7 +11,7 @@ import (
 // Options configures a Table.
 type Options struct {
 	NodeID    string
-	Retention time.Duration    // for which tombstones are stored; the same on all nodes
+	Retention time.Duration    // lifetime of tombstones; the same on all nodes
 	Now       func() time.Time // optional; default: time.Now
 	// Objects are the node's stored objects. Synced is the last time at which it had all objects of another node, or zero.
 	Objects []Object
@@ -145,10 +145,10 @@ func (t *Table) Count() (objects, tombstones int) {
 	return len(t.objects) - t.deleted, t.deleted
 }
 
-// Collect deletes tombstones that are older than the retention by the time of their version, and returns their keys,
-// nil if there are none. It also deletes objects of the same age for which over returns true, because they have expired
-// on every node. Collect requires a clock that agrees with the clock of a peer, or a node without peers, and deletes no
-// object while the node is joining.
+// Collect deletes tombstones with a version older than the retention, and returns their keys, nil if there are none. It
+// also deletes objects of the same age for which over returns true, because they have expired on every node. Collect
+// requires a clock that agrees with the clock of a peer, or a node without peers, and deletes no object while the node
+// is joining.
 func (t *Table) Collect(over func(*Object) bool) []Key {
 	if !t.clock.isTrusted() || t.clock.peers != NoPeers && t.Joining() {
 		return nil
