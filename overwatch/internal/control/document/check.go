@@ -19,7 +19,7 @@ type checker struct {
 	d        *definitions.Draft
 	regions  map[string]bool          // the regions after the plan, and whether they are enabled
 	domains  map[string]*model.Domain // the domains of the API after the plan
-	byName   map[string]bool          // domains that are answered with names
+	byName   map[string]bool          // domains with names as answers
 	problems problems
 }
 

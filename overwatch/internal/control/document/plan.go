@@ -60,7 +60,7 @@ func (p *Plan) compareAll(s *section, wanted, held map[string]any) {
 		if was != nil {
 			before = s.owned(was)
 		}
-		next := s.owned(after) // of settings, which have no owner, each time another
+		next := s.owned(after) // new values for settings, which have no owner
 		if err := p.setOwner(next.owner, *before.owner); err != nil {
 			p.problems.add(p.places[s.kind+" "+id], err)
 			continue

@@ -121,7 +121,7 @@ type reader struct {
 	problems problems
 }
 
-// readList makes the objects of a list. It notes their faults with their places.
+// readList makes the objects of a list. It records the faults with the positions of the objects.
 func (r *reader) readList(s *section, list []json.RawMessage) {
 	readElement := s.read(r)
 	for i, element := range list {

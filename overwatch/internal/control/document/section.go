@@ -13,7 +13,7 @@ import (
 
 // section is the part of documents with the objects of a kind. Objects are pointers, by their ids.
 type section struct {
-	name   string // each section has another name
+	name   string // unique
 	kind   string // in plans and messages
 	list   string // in documents
 	plural string // in messages

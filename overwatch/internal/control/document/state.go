@@ -21,7 +21,7 @@ type state struct {
 	Orders        []api.Order `json:",omitempty"`
 }
 
-// storedObjects are objects in the form that the store has them, by section.state.
+// storedObjects contains the stored form of objects, as a JSON list for each section, by section.state.
 type storedObjects map[string]json.RawMessage
 
 // stateOf returns the changed objects of a plan, before and after the change, without admin states.
