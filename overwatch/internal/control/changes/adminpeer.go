@@ -37,8 +37,8 @@ func checkCanonical(o registry.AdminState, stored *store.Order) error {
 }
 
 // FollowAdminState applies an admin state of another node after a merge into the store. read returns the stored admin
-// state; there is false for a deleted admin state, which has only kind, service and address. The backends of the target
-// may be unknown.
+// state. The result there of read is false for a deleted admin state, which has only kind, service and address. The
+// backends of the target may be unknown.
 func (c *Changes) FollowAdminState(ctx context.Context, read func() (o store.Order, there bool, err error)) error {
 	defer c.exclusive()()
 	stored, there, err := read()

@@ -100,8 +100,8 @@ func (t *Transaction) endFailback(domain, region string) {
 	})
 }
 
-// UndoFailback is the Object that undoes a failback: the clients leave the regions until the next failback. It
-// also undoes its own undo.
+// UndoFailback is the Object that undoes a failback: the clients leave the regions until the next failback. It can also
+// undo an undo of a failback.
 type UndoFailback struct {
 	Of *api.AuditEntry
 }
@@ -148,7 +148,7 @@ func (c *Changes) PresentFailback(e *api.AuditEntry) (any, error) {
 }
 
 // FollowFailback applies the failback of a region of another node, which the store has after a merge. read returns the
-// stored object; there is false for a region that no longer awaits failback.
+// stored object. The result there of read is false for a region that no longer awaits failback.
 func (c *Changes) FollowFailback(read func() (f store.Failback, there bool, err error)) error {
 	defer c.exclusive()()
 	f, there, err := read()
