@@ -130,7 +130,8 @@ func (op *Operations) defineDomain(r *Request, ch *Change,
 	return after, err
 }
 
-// DeleteDomain deletes a domain of the API. The backends of the domain stay known and are not served.
+// DeleteDomain deletes a domain of the API. The registry still knows the backends of the domain, and no answer contains
+// them.
 func (op *Operations) DeleteDomain(r *Request, name string) error {
 	ch := &Change{Action: "delete", Resource: "domain", ID: name}
 	return op.Define(r, ch, func(d *definitions.Draft) error {
@@ -144,8 +145,8 @@ func (op *Operations) DeleteDomain(r *Request, name string) error {
 	})
 }
 
-// DomainTag returns the value that a condition of a request covers of a domain of the configuration. d is the domain in
-// force.
+// DomainTag returns the part of a domain of the configuration to which the condition of a request applies. d is the
+// current domain.
 func DomainTag(set *definitions.Set, d config.Domain) any {
 	if o := set.Overlay(definitions.OverDomain, d.Name); o != nil {
 		return []any{d, o}

@@ -1,6 +1,6 @@
-// Package operations makes the changes that operators request: of the objects of the API, of values over objects of the
-// configuration, of documents, and undos of earlier changes. Each change is stored with its audit entry, and an
-// operation returns when DNS answers follow.
+// Package operations makes the changes that operators request: changes of API objects, changes of overlays of
+// configured objects, applies of documents, and undos of earlier changes. Each change is stored with its audit entry,
+// and an operation returns when DNS answers contain the change.
 package operations
 
 import (

@@ -39,8 +39,8 @@ type undoStep struct {
 	undo  func(*Request, *api.AuditEntry, *Change) error
 }
 
-// Undo undoes all entries of the change with an audit entry, or none. name is the number of the entry, LastChange, or
-// ChangePrefix with the id of a change. Each object must be unchanged since the change, so that no later change is
+// Undo undoes all audit entries of a change, or none. name is the number of an entry of the change, LastChange, or
+// ChangePrefix with the id of the change. Each object must be unchanged since the change, so that no later change is
 // lost. With dryRun, Undo has no side effects.
 func (op *Operations) Undo(r *Request, name string, dryRun bool) (api.Undone, error) {
 	e, err := op.entryToUndo(r, name)
