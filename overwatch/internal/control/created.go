@@ -62,8 +62,8 @@ func decodeCreationTimes(in []byte) creationTimes {
 	return b
 }
 
-// noteCreationTimes notes the time for domains that are new in the file. If it cannot be stored, they seem newer after
-// the next restart.
+// noteCreationTimes records the current time as the creation time of domains that are new in the file. If the times
+// cannot be stored, these domains seem newer after the next restart.
 func (s *State) noteCreationTimes(names map[string]bool) {
 	before := *s.creationTimes.Load()
 	after := before.followed(names, time.Now())

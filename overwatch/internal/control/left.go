@@ -13,7 +13,7 @@ import (
 // leftOut has the objects without effect, because they do not fit the configuration file. It is immutable.
 type leftOut map[replica.Key]bool
 
-// missingIn returns the objects of set that are missing in fits, a part of it.
+// missingIn returns the objects of set that are missing in fits, which is a subset of set.
 func missingIn(set, fits *definitions.Set) leftOut {
 	left := leftOut{}
 	for _, k := range definitions.All() {

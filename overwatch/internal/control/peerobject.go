@@ -19,7 +19,7 @@ import (
 
 // peerKind is a kind of replicated objects other than definitions.
 type peerKind struct {
-	// check rejects an object by the rules of an API change.
+	// check rejects an object according to the rules of an API change.
 	check func(*replica.Object) error
 	// follow applies an object.
 	follow func(p *Plane, ctx context.Context, key replica.Key) error
@@ -42,8 +42,8 @@ var peerKinds = map[string]peerKind{
 		service: failbackService},
 }
 
-// CheckObject checks an object of another node by the rules of an API change. Follow reports faults that depend on
-// other objects or on the configuration file, because these can arrive later. The store accepts objects of
+// CheckObject checks an object of another node according to the rules of an API change. Follow reports faults that
+// depend on other objects or on the configuration file, because these can arrive later. The store accepts objects of
 // unknown kinds.
 func CheckObject(o *replica.Object) error {
 	if kind := definitions.Find(o.Kind); kind != nil {

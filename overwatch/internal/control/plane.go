@@ -42,7 +42,7 @@ type Plane struct {
 // Options are the parts of the node that a change reaches.
 type Options struct {
 	ConfigPath string
-	// Running ends with the node, and only its end stops a change that is being applied.
+	// Running is the context of the node. A change that is being applied stops only when Running ends.
 	Running context.Context
 	State   *State
 
@@ -69,9 +69,9 @@ type Options struct {
 
 	// Listening returns the addresses at which the node answers DNS.
 	Listening func() []netip.AddrPort
-	// Allowed reports whether an agent may claim a backend.
+	// Allowed reports whether an agent may report a backend.
 	Allowed func(agentID string, id registry.ID) bool
-	// Identity is the identity of the node until its end.
+	// Identity is the identity of this process. It never changes.
 	Identity *identity.Identity
 
 	Registerer prometheus.Registerer

@@ -15,7 +15,7 @@ import (
 	"gslb.internal/shared/settings"
 )
 
-// Outcomes of a reload, as the metric has them.
+// Outcomes of a reload, the labels of the metric.
 const (
 	reloadDone   = "done"
 	reloadFailed = "failed"

@@ -8,8 +8,8 @@ import (
 )
 
 // SerialsAhead is the number of SOA serials after the next serial that are stored as used. A serial is a time in
-// seconds. A change is applied at most changeTimeout after it was stored, so that its serial is at most this later.
-// Serials of key changes are not stored here.
+// seconds. A change is applied at most changeTimeout after it was stored, so that its serial exceeds the next serial by
+// at most this number. Serials of key changes are not stored here.
 const SerialsAhead = uint32(changeTimeout / time.Second)
 
 // serialBound returns an upper bound for the serials of all zones until the next bound is stored.

@@ -28,12 +28,12 @@ type State struct {
 	log       zerolog.Logger
 	store     *store.Store
 	logging   *logging.Control
-	running   *config.Config // of the start: its values of restart keys stay active
+	running   *config.Config // configuration of the start; its restart keys stay active
 	geography *geography     // under mu
 
 	mu    sync.Mutex // locked while a reload or a change is applied
 	file  *config.Config
-	names definitions.Names // of the file's objects
+	names definitions.Names // names of the file's objects
 	set   *definitions.Set  // the definitions of the API, with definitions that the file hides
 	left  leftOut           // objects of set that do not fit the file
 

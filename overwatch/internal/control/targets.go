@@ -225,7 +225,7 @@ func (t *Targets) Problem(id definitions.TargetID) string {
 }
 
 // addresses returns the addresses of a server: the allowed addresses of its host name, or the previous addresses if no
-// address is allowed. Of more than maxAddresses, it prefers previous addresses. problem and detail describe a
+// address is allowed. If there are more than maxAddresses, it prefers previous addresses. problem and detail describe a
 // fault; both are empty without a fault.
 func (t *Targets) addresses(was inUse, cfg *config.Config, s config.StaticServer,
 	steered map[string]bool) (use inUse, problem, detail string) {

@@ -104,7 +104,7 @@ func (a *Assessor) Losses(ctx context.Context, g Withdrawal) ([]api.Consequence,
 			switch {
 			case gone[name][netip.AddrPortFrom(c.Address, c.Port)]:
 				return g.Alter(c)
-			case g.Answer == api.AnswerZeroWeight && c.Weight == 0: // it has as little
+			case g.Answer == api.AnswerZeroWeight && c.Weight == 0: // the weight is already 0
 				return explain.MarkDrained(c)
 			}
 			return true

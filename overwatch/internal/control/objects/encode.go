@@ -24,8 +24,8 @@ func Encode(object any) ([]byte, error) {
 
 // EqualBut reports whether two JSON texts are equal objects, except for the fields in passing.
 func EqualBut(a, b []byte, passing ...string) bool {
-	plain := func(Encode []byte) (v any) {
-		_ = json.Unmarshal(Encode, &v) // nil for invalid JSON
+	plain := func(text []byte) (v any) {
+		_ = json.Unmarshal(text, &v) // nil for invalid JSON
 		if fields, is := v.(map[string]any); is {
 			for _, name := range passing {
 				delete(fields, name)

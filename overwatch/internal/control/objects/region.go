@@ -61,8 +61,8 @@ func NewRegion(req api.RegionChange, names config.RegionNames, source string) (m
 	return made, fault.FromCheck(definitions.CompleteRegion(made))
 }
 
-// CompleteRegionCheck validates the health check of a region after a change, and completes it: with the secrets that
-// the request has redacted, from the first of others with the secret, and with a missing time of the node.
+// CompleteRegionCheck validates the health check of a region after a change, and completes it. A redacted secret of the
+// request takes the value of the first of others that has the secret. A missing time takes the value of the node.
 func (e *Editor) CompleteRegionCheck(r *model.Region, others ...*model.HealthCheck) error {
 	whole, err := r.HealthCheck.Restore(others...)
 	if err != nil {
@@ -84,7 +84,7 @@ func (e *Editor) CheckUnusedRegion(d *definitions.Draft, name string) error {
 			name, n)
 	}
 	for _, t := range d.Now().Targets() {
-		if t.Region == name { // even where it has no address
+		if t.Region == name { // even if it has no address
 			return fault.Conflictf("server %s is in the region %s: delete it or move it first", t.ID(), name)
 		}
 	}

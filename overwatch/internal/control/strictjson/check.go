@@ -144,7 +144,7 @@ func firstTwice(names [][]byte) []byte {
 	return nil
 }
 
-// CountElements returns the number of CountElements in the lists of a JSON object. The text must be valid.
+// CountElements returns the number of elements in the lists of a JSON object. The text must be valid.
 func CountElements(body []byte) (count int) {
 	const inList = 2 // in an array, which is in an object
 	depth, list, begun := 0, false, false

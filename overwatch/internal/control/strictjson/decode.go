@@ -39,9 +39,10 @@ func DecodePart(body []byte, into any) error {
 	return DecodeChecked(body, into, fields)
 }
 
-// Members returns the members of a part of a body, which must be fields of the struct to which of points.
-func Members(body []byte, of any) (members map[string]json.RawMessage, err error) {
-	fields := FieldsOf(of)
+// Members returns the members of a JSON object, a part of a body that checkJSON has accepted. Each member must be a
+// field of the struct to which target points.
+func Members(body []byte, target any) (members map[string]json.RawMessage, err error) {
+	fields := FieldsOf(target)
 	if err := notEmpty(body, fields); err != nil {
 		return nil, err
 	}
