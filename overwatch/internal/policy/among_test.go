@@ -1,4 +1,4 @@
-package policy // inside: it uses due
+package policy // inside: it uses computeMembers
 
 import (
 	"net/netip"

@@ -1,4 +1,4 @@
-package policy // inside: it uses distance and earthRadius
+package policy // inside: it uses earthRadius
 
 import (
 	"math"

@@ -1,4 +1,4 @@
-package policy // inside: it uses biased
+package policy // inside: it uses applyBias
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package policy // inside: it uses assign, newSchedule and starts
+package policy // inside: it uses assignPositions and newSchedule
 
 import (
 	"fmt"

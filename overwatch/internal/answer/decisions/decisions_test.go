@@ -1,4 +1,4 @@
-package decisions // inside: it uses flows, network and tally
+package decisions // inside: it uses flows
 
 import (
 	"fmt"

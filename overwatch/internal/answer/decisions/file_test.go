@@ -1,4 +1,4 @@
-package decisions // inside: it uses basis, note, restore and save
+package decisions // inside: it uses restore and save
 
 import (
 	"context"

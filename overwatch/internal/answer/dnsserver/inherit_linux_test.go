@@ -1,4 +1,4 @@
-package dnsserver // inside: it uses leave and socketBuffer
+package dnsserver // inside: it uses prepareForRestart and socketBuffer
 
 import (
 	"context"

@@ -1,4 +1,4 @@
-package dnsserver // inside: it uses backlog, memory and memoryDrops
+package dnsserver // inside: it uses backlog and memoryDrops
 
 import (
 	"encoding/binary"

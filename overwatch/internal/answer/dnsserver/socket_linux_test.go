@@ -1,4 +1,4 @@
-package dnsserver // inside: it uses grow and sender
+package dnsserver // inside: it uses growBuffer and senderAddress
 
 import (
 	"encoding/binary"

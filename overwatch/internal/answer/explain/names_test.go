@@ -1,4 +1,4 @@
-package explain // inside: it uses told
+package explain // inside: it shares explain_test.go
 
 import (
 	"fmt"

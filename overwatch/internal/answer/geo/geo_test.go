@@ -1,4 +1,4 @@
-package geo // inside: it uses canonical, carriers and continentOf
+package geo // inside: it uses canonical and continentOf
 
 import (
 	"encoding/binary"

@@ -1,4 +1,4 @@
-package geo // inside: it uses embedded and parseDatabase
+package geo // inside: it uses embeddedIPv4 and parseDatabase
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package publish // inside: it uses steeredHTTPS
+package publish // inside: it shares https_test.go
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package publish // inside: it uses backends and ask
+package publish // inside: it shares publisher_test.go
 
 import (
 	"context"

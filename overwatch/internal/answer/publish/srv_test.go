@@ -1,4 +1,4 @@
-package publish // inside: it uses testSettings and newPublisher
+package publish // inside: it shares publisher_test.go
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package zone // inside: it uses sample
+package zone // inside: it shares view_test.go
 
 import (
 	"net/netip"

@@ -1,4 +1,4 @@
-package zone // inside: it uses canonicalName, owner and turn
+package zone // inside: it uses canonicalName and owner
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package zone // inside: it uses minPrefetchCells and turn
+package zone // inside: it uses minPrefetchCells
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package zone // inside: it uses canonicalName, noData and owned
+package zone // inside: it uses canonicalName and noData
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package zone // inside: it uses headerSize and lower
+package zone // inside: it uses headerSize and lowerCase
 
 import (
 	"bytes"

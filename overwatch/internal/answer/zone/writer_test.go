@@ -1,4 +1,4 @@
-package zone // inside: it uses answers and turn
+package zone // inside: it shares view_test.go
 
 import (
 	"maps"

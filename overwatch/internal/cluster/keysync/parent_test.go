@@ -1,4 +1,4 @@
-package keysync // inside: it uses test
+package keysync // inside: it shares cluster_test.go
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package gossip // inside: it shares lane_test.go
+package gossip // inside: it shares node_helpers_test.go
 
 import (
 	"bytes"

@@ -1,4 +1,4 @@
-package gossip // inside: it uses agentLimits and maxAgentClasses
+package gossip // inside: it uses maxAgentClasses and newAgentLimits
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package gossip // inside: it uses arrival, newQueue and urgentRow
+package gossip // inside: it uses arrival and newQueue
 
 import (
 	"context"

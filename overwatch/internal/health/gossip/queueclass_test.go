@@ -1,4 +1,4 @@
-package gossip // inside: it uses laneAgent, laneMessages and newLane
+package gossip // inside: it uses maxClassMessages and maxSenderMessages
 
 import (
 	"encoding/binary"

@@ -1,4 +1,4 @@
-package registry // inside: it uses byService
+package registry // inside: it uses groupByService
 
 import (
 	"fmt"

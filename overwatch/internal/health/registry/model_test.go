@@ -1,4 +1,4 @@
-package registry // inside: it uses stateOf and tally
+package registry // inside: it uses stateOf
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package registry // inside: it uses staticAtOnce
+package registry // inside: it uses declarationsPerCommand
 
 import (
 	"errors"

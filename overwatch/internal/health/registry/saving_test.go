@@ -1,4 +1,4 @@
-package registry // inside: it uses saveAtMost, saveEvery and tick
+package registry // inside: it uses minSaveInterval and tick
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package registry // inside: it uses publishDelay, longestRest and maxLateness
+package registry // inside: it uses maxLateness and publishDelay
 
 import (
 	"fmt"

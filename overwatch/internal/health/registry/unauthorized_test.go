@@ -1,4 +1,4 @@
-package registry // inside: it shares claims_test.go
+package registry // inside: it shares world_test.go
 
 import (
 	"slices"

@@ -1,4 +1,4 @@
-package validation // inside: it uses entry, finding and queue
+package validation // inside: it uses entry and queue
 
 import (
 	"testing"

@@ -1,4 +1,4 @@
-package conditions // inside: it uses describeShared and inNode
+package conditions // inside: it uses describeShared
 
 import (
 	"slices"

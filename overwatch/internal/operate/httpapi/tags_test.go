@@ -1,4 +1,4 @@
-package httpapi // inside: it uses newWorld
+package httpapi // inside: it shares world_test.go
 
 import (
 	"strings"

@@ -1,4 +1,4 @@
-package metrics // inside: it uses collect
+package metrics // inside: it uses collectDomains and maxDurations
 
 import (
 	"strings"
