@@ -10,7 +10,7 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// A steered alias answers queries of every type, is followed inside the zone, and has no other data.
+// A load-balanced alias answers queries of every type, is followed inside the zone, and has no other data.
 func TestAlias_AnswersEveryTypeWithOneName(t *testing.T) {
 	v := sample(t)
 	for _, c := range []struct {
@@ -36,7 +36,7 @@ func TestAlias_AnswersEveryTypeWithOneName(t *testing.T) {
 	} {
 		seen := ""
 		turns := NewRotations(1, 1)
-		if !slices.ContainsFunc(make([]int, 8), func(int) bool { // in one of the turns
+		if !slices.ContainsFunc(make([]int, 8), func(int) bool { // in one of the rotations
 			r := v.Resolve(c.name, c.rtype, false, netip.Addr{}, turns)
 			got := words(r)
 			seen += "\n" + r.String()
@@ -58,7 +58,7 @@ func words(r Resolution) []string {
 	return list
 }
 
-// A query that follows an alias takes one turn of the alias's schedule, so that shares are exact.
+// A query that follows an alias advances the rotation of the alias once, so that shares are exact.
 func TestAlias_ANameInsideTheZoneTakesOneTurn(t *testing.T) {
 	v, turns, seen := sample(t), NewRotations(1, 1), map[string]int{}
 	for range 400 {
@@ -71,7 +71,7 @@ func TestAlias_ANameInsideTheZoneTakesOneTurn(t *testing.T) {
 	}
 }
 
-// The denial proof of a steered alias contains the type CNAME and no address type.
+// The denial proof of a load-balanced alias contains the type CNAME and no address type.
 func TestAlias_DenialSaysCNAMEOnly(t *testing.T) {
 	for way, denial := range denials {
 		v, _ := signedSample(t, denial)

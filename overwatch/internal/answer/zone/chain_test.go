@@ -70,7 +70,8 @@ func TestChain_CoversWhatLookingAtEveryKeyFinds(t *testing.T) {
 	}
 }
 
-// After so many records that compression pointers cannot reach them, proofs contain names without compression.
+// Proofs contain names without compression if the preceding records are so long that no compression pointer can reach
+// the names.
 func TestSigned_ProofsFarIntoAMessage(t *testing.T) {
 	for way, denial := range denials {
 		var lines []string

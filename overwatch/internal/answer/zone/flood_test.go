@@ -9,7 +9,8 @@ import (
 	"github.com/miekg/dns"
 )
 
-// floodShapes contains the kinds of invented names: the parent name of each kind, and the labels between.
+// floodShapes contains the kinds of invented names: the parent name of each kind, and the labels between the invented
+// label and the parent name.
 var floodShapes = []struct{ way, owner, between string }{
 	{
 		"served",
@@ -18,7 +19,7 @@ var floodShapes = []struct{ way, owner, between string }{
 	}, {"absent", "%s", "-"}, {"below", "%s", "."}, {"enclosing", "a.%s", "."}, {"expanded", "*.%s", "."},
 }
 
-// floodView returns a signed view with n steered names for a shape, and queries with DO for invented names.
+// floodView returns a signed view with n load-balanced names for a shape, and queries with DO for invented names.
 func floodView(tb testing.TB, denial Denial, n int, owner, between string) (*View, []Question) {
 	tb.Helper()
 	c := contents(tb, "gslb.test.")

@@ -28,13 +28,13 @@ func (hashSigner) Sign(set RRset) ([][]byte, time.Time, error) {
 	return [][]byte{append(data, h.Sum(nil)...)}, time.Now().Add(time.Hour), err
 }
 
-// walk contains zones whose steered names are added and removed at random.
+// walk contains zones whose load-balanced names are added and removed at random.
 type walk struct {
 	random  *rand.Rand
 	serial  uint32
 	denial  Denial
-	zones   map[string]*Contents // by apex; what is in it is never changed
-	answers map[string]string    // of the steered names
+	zones   map[string]*Contents // by apex; the contents are immutable
+	answers map[string]string    // answers of the load-balanced names
 }
 
 func newWalk(t *testing.T, seed uint64, denial Denial) *walk {
@@ -105,7 +105,7 @@ func (w *walk) zoneOf(name string) (best string) {
 	return best
 }
 
-// unfit reports that a name cannot be steered because it is an alias.
+// unfit reports that a name cannot be load-balanced because it is an alias.
 func (w *walk) unfit(c *Contents, name string) bool {
 	return slices.ContainsFunc(c.Records, func(rr dns.RR) bool {
 		return rr.Header().Rrtype == dns.TypeCNAME && dns.CanonicalName(rr.Header().Name) == name
@@ -126,7 +126,7 @@ func (w *walk) step() (fresh []string) {
 		apex := w.zoneOf(name)
 		own := strings.HasPrefix(name, "own")
 		switch {
-		case own && apex == "": // a zone that comes with its name
+		case own && apex == "": // a zone that is added with its name
 			soa := &dns.SOA{
 				Hdr:    dns.RR_Header{Name: name, Rrtype: dns.TypeSOA, Class: dns.ClassINET, Ttl: 300},
 				Ns:     "ns.",
@@ -243,7 +243,7 @@ func (w *walk) same(t *testing.T, got, want *View) bool {
 	}
 	for name := range w.answers {
 		if names = append(names, name, "x."+name, strings.Replace(name, "*", "y", 1)); len(names) > 40 {
-			break // the order is another each time
+			break // the order differs each time
 		}
 	}
 	room := make([]byte, 0, 2<<16)
@@ -308,7 +308,7 @@ func (w *walk) sameSignatures(t *testing.T, got, want *View) bool {
 	return true
 }
 
-// sameTurns checks that no two names share a turn.
+// sameTurns checks that no two names share a rotation.
 func (w *walk) sameTurns(t *testing.T, v *View) bool {
 	t.Helper()
 	seen := map[uint32]bool{}

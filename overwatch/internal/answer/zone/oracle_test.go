@@ -36,7 +36,7 @@ func (v *View) oracle(name string, rtype uint16, do bool, client netip.Addr, tur
 	r := oracle{apex: zone.apex, do: do, client: client}
 	for range MaxAliases + 1 {
 		target := r.step(v, zone, key, name, rtype, turns)
-		if r.Kind == Failed { // whatever the aliases before were
+		if r.Kind == Failed { // regardless of the previous aliases
 			return oracle{Kind: Failed, Steered: r.Steered, apex: r.apex}
 		}
 		if target == "" {
@@ -46,7 +46,7 @@ func (v *View) oracle(name string, rtype uint16, do bool, client netip.Addr, tur
 		if key, err = canonicalName(target); err != nil || v.zoneOf([]byte(key), key.countLabels()) != zone {
 			return r
 		}
-		if rtype == dns.TypeDS && key == zone.apex && v.parentZone(zone) != nil { // the zone above has the DS records
+		if rtype == dns.TypeDS && key == zone.apex && v.parentZone(zone) != nil { // the parent zone has the DS records
 			return r
 		}
 	}
@@ -122,7 +122,7 @@ func (r *oracle) step(v *View, zone *Zone, key canonical, name string, rtype uin
 	return ""
 }
 
-// steered answers with the records of a decision. For an alias, it returns the target name.
+// steered returns the records of a decision as the answer. For an alias, it returns the target name.
 func (r *oracle) steered(v *View, zone *Zone, o owned, a *answers, which int, turns *Rotations) (target string) {
 	switch a.balanced[which].state {
 	case failing:
@@ -138,7 +138,7 @@ func (r *oracle) steered(v *View, zone *Zone, o owned, a *answers, which int, tu
 	var position uint32
 	var scope uint8
 	c, position, scope, r.Steered = a.pick(v, which, &Question{Client: r.client}, turns)
-	r.Scope = max(r.Scope, scope) // of all aliases on the way
+	r.Scope = max(r.Scope, scope) // maximum of all aliases of the chain
 	var records []dns.RR
 	for k := range c.schedule.Size() {
 		rr, err := c.record(c.schedule.Pick(position, k))
@@ -200,7 +200,7 @@ func (r *oracle) positive(zone *Zone, o owned, records []dns.RR, sig *Signature)
 	}
 }
 
-// signatures returns the signatures as records. If there are none, the whole answer is a failure.
+// signatures returns the signatures as records. If they cannot be created, the whole answer is a failure.
 func (r *oracle) signatures(sig *Signature, owner string, ttl uint32) []dns.RR {
 	records := sig.resourceRecords(owner, ttl)
 	if len(records) == 0 {
@@ -246,7 +246,7 @@ func denies(rr dns.RR) bool {
 	return rtype == dns.TypeNSEC || rtype == dns.TypeNSEC3
 }
 
-// proveNameError adds the proofs of reply.nameError.
+// proveNameError adds the proofs of reply.proveNoName.
 func (r *oracle) proveNameError(zone *Zone, o owned) {
 	if !r.do || zone.signer == nil {
 		return
@@ -266,7 +266,7 @@ func (r *oracle) proveEncloser(zone *Zone, o owned) {
 	}
 }
 
-// proveNoData adds the proofs of reply.noData.
+// proveNoData adds the proofs of reply.proveNoType.
 func (r *oracle) proveNoData(zone *Zone, o owned, rtype uint16) {
 	if !r.do || zone.signer == nil {
 		return
@@ -381,7 +381,7 @@ func (s *Signature) resourceRecords(owner string, ttl uint32) []dns.RR {
 	return out
 }
 
-// record returns the one record of an RRset.
+// record returns the only record of an RRset.
 func (s *Signature) record(owner string) (dns.RR, error) {
 	data := []byte(s.content[fixedPart:])
 	header := dns.RR_Header{

@@ -8,7 +8,8 @@ import (
 	"github.com/miekg/dns"
 )
 
-// The order is that of RFC 4034 section 6.1. The cases include octets that could be confused with a separator.
+// The order is the canonical order of RFC 4034 section 6.1. The cases include octets that could be confused with a
+// separator.
 func TestAppendKey_OrdersNamesCanonically(t *testing.T) {
 	ordered := []string{
 		".", "example.", "a.example.", "yljkjljk.a.example.", "z.a.example.", "zabc.a.example.", "z.example.",

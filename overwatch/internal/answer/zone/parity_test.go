@@ -91,7 +91,7 @@ func TestAppend_StopsAtTheCapacityOfTheMessage(t *testing.T) {
 	}
 }
 
-// FuzzAppend compares the answers of Append with those of the oracle, for every name and type.
+// FuzzAppend compares the answers of Append with the answers of the oracle, for every name and type.
 func FuzzAppend(f *testing.F) {
 	for _, name := range []string{"\x03app\x04gslb\x04test\x00", "\x03aPP\x04gSLb\x04test\x00",
 		"\x01*\x04wild\x04gslb\x04test\x00", "\x02nx\x05child\x04gslb\x04test\x00",

@@ -7,7 +7,7 @@ import (
 	"github.com/miekg/dns"
 )
 
-// fetchView returns a view with these steered names that is large enough for Fetch, and its contents.
+// fetchView returns a view with these load-balanced names that is large enough for Prefetch, and its contents.
 func fetchView(t *testing.T, names ...string) (*View, Contents) {
 	t.Helper()
 	c := contents(t, "gslb.test.")
@@ -19,8 +19,8 @@ func fetchView(t *testing.T, names ...string) (*View, Contents) {
 	return newView(t, nil, c), c
 }
 
-// atOne queries the addresses of a name with two addresses until its turn is at position 1. It returns the number of
-// the turn.
+// atOne queries the addresses of a name with two addresses until its rotation is at position 1. It returns the index of
+// the rotation.
 func atOne(t *testing.T, v *View, name string, turns *Rotations) (number uint32) {
 	t.Helper()
 	key, _ := canonicalName(name)
@@ -38,7 +38,7 @@ func atOne(t *testing.T, v *View, name string, turns *Rotations) (number uint32)
 	return number
 }
 
-// fetchBoth fetches the answers to questions for both types of addresses.
+// fetchBoth calls Prefetch with questions for both types of addresses.
 func fetchBoth(t *testing.T, v *View, name string, turns *Rotations) {
 	t.Helper()
 	var batch []*Question
@@ -50,8 +50,8 @@ func fetchBoth(t *testing.T, v *View, name string, turns *Rotations) {
 	v.Prefetch(batch, turns)
 }
 
-// The position of a turn may exceed the length of the current schedule, if it belongs to a schedule of other
-// candidates.
+// The position of a rotation may exceed the length of the current schedule, if the position belongs to a schedule of
+// other candidates.
 func TestFetch_ATurnOfALongerScheduleDoesNotCount(t *testing.T) {
 	v, _ := fetchView(t, "app.gslb.test.")
 	w, turns := NewWriter(), NewRotations(1, 1)

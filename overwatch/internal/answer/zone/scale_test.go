@@ -17,13 +17,13 @@ type manner int
 
 const (
 	weighted manner = iota
-	placedly        // by the client's region, which has one of the addresses
+	placedly        // by the client's region, to which one of the addresses belongs
 	signed
 )
 
 func (m manner) String() string { return [...]string{"weighted", "placed", "signed"}[m] }
 
-// manyOf returns a view with n steered names of 4 addresses each, and the names. All signatures are prepared.
+// manyOf returns a view with n load-balanced names of 4 addresses each, and the names. All signatures are prepared.
 func manyOf(tb testing.TB, n int, how manner) (*View, []string) {
 	tb.Helper()
 	c := contents(tb, "gslb.test.")
@@ -81,7 +81,7 @@ func randomQuestions(tb testing.TB, names []string) []Question {
 	return questions
 }
 
-// The benchmark compares lookups with few and with many names in random order. The difference is the time of memory
+// The benchmark compares lookups with few and with many names in random order. The difference is the cost of memory
 // access.
 func BenchmarkAppend_ManyNames(b *testing.B) {
 	for _, how := range []manner{weighted, placedly, signed} {
@@ -102,7 +102,7 @@ func BenchmarkAppend_ManyNames(b *testing.B) {
 	}
 }
 
-// Fetch only affects the speed: every question has the same answer with and without Fetch.
+// Prefetch only affects the speed: every question has the same answer with and without Prefetch.
 func TestFetch_ChangesNoAnswer(t *testing.T) {
 	for _, how := range []manner{weighted, placedly, signed} {
 		t.Run(how.String(), func(t *testing.T) {

@@ -103,7 +103,7 @@ func signedSample(t testing.TB, denial Denial) (*View, map[string]*testSigner) {
 
 var denials = map[string]Denial{"nsec": NSEC, "nsec3": NSEC3}
 
-// questionsOfTheSample returns all names that a resolver could query of the sample, under the key "".
+// questionsOfTheSample returns all names of the sample that a resolver could query, under the key "".
 func questionsOfTheSample() map[string][]string {
 	names := map[string][]string{
 		"": {
@@ -278,7 +278,7 @@ func TestSigned_WhatCannotBeSignedIsAFailure(t *testing.T) {
 			dns.TypeMX,
 			NewRotations(1, 1),
 			NewRotations(1, 1),
-		) // from here on it is proofs alone that are missing
+		) // in the following cases only proofs are missing
 		signers["gslb.test."].broken.Store(true)
 		for _, name := range []string{"app.gslb.test.", "nx.gslb.test.", "gslb.test.", "www.gslb.test.", "x.ent.gslb.test.",
 			"q.wild.gslb.test."} {
@@ -360,7 +360,7 @@ func TestSigned_AnotherViewKeepsTheSignaturesOfWhatStaysTheSame(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// The signatures are those of the three NSEC records of the new name and of the name before it.
+	// The signatures belong to the three NSEC records of the new name and of the name before it.
 	if made := s.signed.Load() - before; made < 4 || made > 8 {
 		t.Errorf("%d signatures were made for one more name", made)
 	}

@@ -22,8 +22,8 @@ func hintType() *Type {
 	}
 }
 
-// hinted returns the contents of a zone in which app has HTTPS records in addition to its addresses, and plain has
-// none.
+// hinted returns the contents of a zone with two names: app has HTTPS records in addition to its addresses, and plain
+// has only addresses.
 func hinted(t *testing.T) Contents {
 	t.Helper()
 	c := contents(t, "gslb.test.", "@ NS ns.example.", "steer app", "steer plain", "plain HTTPS 1 . alpn=h2")
@@ -110,7 +110,8 @@ func typesDenied(m *dns.Msg) []uint16 {
 	return nil
 }
 
-// A name whose types change has no answers until its next decision, and returns the turns of the previous types.
+// A name whose types change has no answers until its next decision, and frees the rotation indexes of the previous
+// types.
 func TestNew_ARenewedNameMayHaveOtherTypes(t *testing.T) {
 	c := contents(t, "gslb.test.", "@ NS ns.example.", "steer app", "steer plain")
 	v := newView(t, nil, c)

@@ -32,7 +32,8 @@ func testPlaces(t testing.TB) *geo.Table {
 	return table
 }
 
-// placeIn sets the decisions of a name for clients in no region, in a and in b, each as "region address/parts ...".
+// placeIn sets the decisions of a name for clients in no region, in the region a and in the region b, each as "region
+// address/parts ...".
 func placeIn(t testing.TB, w *Writer, v *View, name string, decisions ...string) bool {
 	t.Helper()
 	both := make([][2]policy.Decision, len(decisions))
@@ -123,7 +124,7 @@ func TestPlace_AChangeElsewhereLeavesEveryTurnWhereItIs(t *testing.T) {
 	}
 }
 
-// Editions of two writers may have the same number, as editions of one writer after 2^32 changes.
+// Generations of two writers may have the same number, like generations of one writer after 2^32 changes.
 func TestTurns_OfAnotherWritersLongerScheduleBeginAgain(t *testing.T) {
 	turns := NewRotations(1, 1)
 	for _, words := range []string{"10.0.0.1/3 10.0.0.2/5", "10.0.0.1 10.0.0.2 10.0.0.3", "10.0.0.1"} {
@@ -191,7 +192,8 @@ func TestPlace_TheScopeIsTheTablesWhereTheAnswerDependsOnIt(t *testing.T) {
 	}
 }
 
-// A group that is removed in two successive views returns its turn once, so that no two answers share the turn.
+// A group that is removed in two successive views frees its rotation index once, so that no two answers share the
+// index.
 func TestPlace_ATurnThatTwoViewsGiveBackIsGivenToOne(t *testing.T) {
 	c := contents(t, "gslb.test.", "steer app", "steer other")
 	v := newView(t, nil, c)

@@ -17,7 +17,7 @@ import (
 
 const testSOA = "@ 3600 SOA ns1 Host\\.Master 7 3600 600 604800 30"
 
-// contents parses zone-file lines. A line "steer NAME" adds a steered name.
+// contents parses zone-file lines. A line "steer NAME" adds a load-balanced name.
 func contents(t testing.TB, apex string, lines ...string) Contents {
 	t.Helper()
 	c := Contents{Apex: apex}
@@ -58,7 +58,7 @@ func newView(t testing.TB, previous *View, zones ...Contents) *View {
 	return v
 }
 
-// inOrder sorts the steered names of zones.
+// inOrder sorts the load-balanced names of zones.
 func inOrder(zones ...Contents) (all []*Contents) {
 	for _, c := range zones {
 		c.Balanced = slices.Compact(slices.Sorted(slices.Values(c.Balanced)))
@@ -97,10 +97,10 @@ func steer(t testing.TB, w *Writer, v *View, name, words string, answers int) bo
 	return changed
 }
 
-// longTestName is too long for a slot.
+// longTestName is too long for owner.short.
 const longTestName = "a-label-that-is-quite-long.and-another-that-is-long-too.gslb.test."
 
-// sample returns a view with one of everything.
+// sample returns a view with names of every kind.
 func sample(t testing.TB) *View {
 	t.Helper()
 	v := newView(t, nil, sampleZones(t)...)
