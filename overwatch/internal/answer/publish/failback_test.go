@@ -83,7 +83,7 @@ func (w *failingBack) serve(lines ...string) {
 	w.Mark(failingBackName)
 }
 
-// A region that alone has IPv6 addresses answers their clients, and still awaits failback for the other clients.
+// If only one region has IPv6 addresses, it answers queries for AAAA, and still awaits failback for other queries.
 func TestFailback_OfOneAddressFamily(t *testing.T) {
 	inFailback(t, model.Failback{Manual: true}, func(w *failingBack) {
 		sees := func(state, want string) {

@@ -70,7 +70,7 @@ func TestMeasured_NamesThatChooseByLatencyFollowTheFastest(t *testing.T) {
 			t.Errorf("%d backends are measured, want those of the name that chooses by latency", n)
 		}
 		b.set("app.gslb.test", "10.0.0.2")
-		measure(20*time.Millisecond, 40*time.Millisecond) // the first backend was removed during its check
+		measure(20*time.Millisecond, 40*time.Millisecond) // for the first backend, which was removed during its check
 		p.Measured(
 			registry.ID{Service: "app.gslb.test", Address: netip.MustParseAddr("10.0.0.2"), Port: 80},
 			time.Millisecond,

@@ -23,8 +23,8 @@ func (i *interrupted) Service(name string) []*registry.Backend {
 	return i.backends.Service(name)
 }
 
-// While settings with many names are applied, answers follow a health change immediately. They also do after the new
-// settings are current, whether the decision of the name was before the change or not.
+// While settings with many names are applied, answers follow a health change immediately. Answers also follow a health
+// change after the new settings are current, whether the name was decided before or after the change.
 func TestReconfigure_AChangeOfHealthDoesNotWaitForIt(t *testing.T) {
 	const names = 4 * decidedAtOnce
 	name := func(i int) string { return fmt.Sprintf("n%04d.gslb.test", i) }

@@ -94,7 +94,7 @@ func answered(p *Publisher, client string) string {
 	return strings.Join(found, " ")
 }
 
-// audiences returns the addresses of each existing audience.
+// audiences returns the addresses of each group of clients.
 func audiences(t *testing.T, p *Publisher) (found []string) {
 	t.Helper()
 	list, err := p.View().ClientGroups("app.gslb.test", policy.IPv4)

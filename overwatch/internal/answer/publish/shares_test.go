@@ -23,9 +23,9 @@ type tally struct {
 	asked  int
 }
 
-// TestShares_AreExactAtEveryMoment changes weights, bleeding, drains and health, with queries of random clients in
-// between. Since the last change of shares, the number of answers with each address first differs from its share by at
-// most one, on every socket and for every algorithm with rotations.
+// TestShares_AreExactAtEveryMoment changes weights, early warnings, drains and health, with queries of random clients
+// in between. Since the last change of shares, the number of answers with each address first differs from its share by
+// at most one, on every socket and for every algorithm with rotations.
 func TestShares_AreExactAtEveryMoment(t *testing.T) {
 	answers, histories := 0, uint64(60)
 	if testing.Short() {

@@ -22,7 +22,7 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 )
 
-// signedWorld is a Publisher that signs. Its clock can be set independently of the virtual time.
+// signedWorld is a Publisher that signs. The test can set its clock independently of the virtual time.
 type signedWorld struct {
 	*Publisher
 	backends *backends
@@ -464,8 +464,8 @@ func (w *signedWorld) verifyAll(t *testing.T) {
 	}
 }
 
-// Signatures are valid by a clock that differs by an hour and more in either direction: the clock of a validator, or
-// the correct clock if the node's clock jumped before signing.
+// Signatures are valid according to a clock that differs by an hour and more in either direction: the clock of a
+// validator, or the correct clock if the node's clock jumped before signing.
 func TestSigning_AnswersHoldByClocksThatAreAnHourOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newSignedWorld(t, testSettings())
