@@ -55,7 +55,8 @@ func (c *Config) StaticServers() iter.Seq[StaticServer] {
 	}
 }
 
-// WithMade returns the configuration with the API servers with host names. It shares the memory of both.
+// WithMade returns the configuration with the servers with host names that were created with the API. It shares the
+// memory of both.
 func (c *Config) WithMade(servers []StaticServer) *Config {
 	with := *c
 	with.made = servers

@@ -11,8 +11,8 @@ import (
 type Attached struct {
 	// Store adds the changes to a batch. Undo adds their reversal.
 	Store, Undo func(*store.Batch)
-	// Declare declares new and changed objects after they were stored, and before names are decided. Withdraw removes the
-	// deleted objects after DNS answers reflect the definitions.
+	// Declare declares new and changed objects after they were stored, and before the decisions of names. Withdraw removes
+	// the deleted objects after DNS answers reflect the definitions.
 	Declare, Withdraw func(context.Context) error
 }
 

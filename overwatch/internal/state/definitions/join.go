@@ -118,8 +118,8 @@ func CompareNetworks(a, b netip.Prefix) int {
 	return cmp.Or(a.Addr().Compare(b.Addr()), cmp.Compare(a.Bits(), b.Bits()))
 }
 
-// domains adds the enabled domains that are not in the file, without regions that do not exist. They are not appended
-// to the file's, which may be 100,000 and would be copied at each change.
+// domains adds the enabled domains that are not in the file, without regions that do not exist. It does not append them
+// to the domains of the file, because it would copy up to 100,000 domains at each change.
 func (j *joining) domains(s *Set) {
 	list := make([]config.Domain, 0, len(s.Domains))
 	for _, name := range slices.Sorted(maps.Keys(s.Domains)) { // the same order each time

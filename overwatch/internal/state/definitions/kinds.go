@@ -25,11 +25,13 @@ const (
 	MaxNodes    = 10_000
 )
 
-// Kind is a kind of definitions. Sets, drafts, the store, replication and undo handle the objects of all kinds by it.
+// Kind is a kind of definitions. Sets, drafts, the store, replication and undo handle the objects of all kinds through
+// this interface.
 type Kind interface {
 	// Name is the name of the kind in the store, in replication and in plans.
 	Name() string
-	// Check returns the first fault of an object of another node, by the rules of an API change. value is its stored form.
+	// Check returns the first fault of an object of another node, according to the rules of an API change. value is its
+	// stored form.
 	Check(name string, value json.RawMessage) error
 	// Define puts an object into a draft, or deletes the object if value, its stored form, is nil.
 	Define(d *Draft, name string, value json.RawMessage) error

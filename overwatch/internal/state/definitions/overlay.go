@@ -149,8 +149,8 @@ func CheckOverlay(key string, value json.RawMessage) error {
 	return known.check(name, value)
 }
 
-// CheckPeerSetting validates a setting of another node by the rules of an API change. Conflicts of a section with the
-// configuration file are detected when the section is applied.
+// CheckPeerSetting validates a setting of another node according to the rules of an API change. Conflicts of a section
+// with the configuration file are detected when the section is applied.
 func CheckPeerSetting(key string, value json.RawMessage) error {
 	if err := CheckOverlay(key, value); err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 type overlayKind struct {
 	// check returns an error for a stored value that cannot be applied.
 	check func(name string, value json.RawMessage) error
-	// checkPeer validates a value that check accepts by the rules of an API change.
+	// checkPeer applies the rules of an API change to a value that check accepts.
 	checkPeer func(name string, value json.RawMessage) error
 	// add adds an overlay that check accepts to the layers; nil: the value is not an overlay.
 	add func(l *layers, name string, value json.RawMessage)

@@ -59,8 +59,8 @@ func checkRegionFields(r *model.Region) error {
 	return errors.Join(checkRegionID("id", r.Name), CompleteRegion(&checked), CheckOwner(r.Owner))
 }
 
-// CheckSharedCheck returns the first fault of the health check of a region, nil without a check. The times that the
-// check lacks are those of the node.
+// CheckSharedCheck returns the first fault of the health check of a region, nil without a check. The times of the node
+// replace missing times of the check.
 func CheckSharedCheck(h *model.HealthCheck) error {
 	if h == nil {
 		return nil
