@@ -17,7 +17,7 @@ type Agreement struct {
 	Within time.Duration
 }
 
-// IsOn reports whether failures by own checks need agreement.
+// IsOn reports whether failures of own checks need agreement.
 func (a Agreement) IsOn() bool { return a.Nodes > 1 }
 
 // MaxVotes bounds the votes of a dispute. It is the maximum number of peers.
@@ -29,7 +29,7 @@ type Vote struct {
 	// State is StateUnhealthy after a failed check, StateHealthy after a successful check, and StateUnknown without a
 	// result: a silent node is never treated as failed.
 	State check.State
-	At    time.Time // end of the check, by the clock of this node
+	At    time.Time // end of the check, according to the clock of this node
 }
 
 // Decision is the outcome of a dispute.
@@ -47,8 +47,8 @@ const (
 	DecisionNone
 )
 
-// Dispute is a failure of a backend by the own checks of this node, with the votes of other nodes. A Dispute is
-// immutable; its methods return the changed Dispute.
+// Dispute is a failure of a backend according to the own checks of this node, with the votes of other nodes. A Dispute
+// is immutable; its methods return the changed Dispute.
 type Dispute struct {
 	Since    time.Time
 	Decision Decision
@@ -58,9 +58,9 @@ type Dispute struct {
 // IsOpen reports whether the failure waits for votes. d may be nil.
 func (d *Dispute) IsOpen() bool { return d != nil && d.Decision == DecisionOpen }
 
-// WithVote returns d with the vote, which replaces the previous vote of the node. It ignores votes of further nodes
-// than MaxVotes. It returns d itself for a vote with the same state and effect: nodes repeat their votes, and the time
-// of a vote has an error.
+// WithVote returns d with the vote, which replaces the previous vote of the node. It ignores votes of nodes beyond
+// MaxVotes. It returns d itself for a vote with the same state and effect: nodes repeat their votes, and the time of a
+// vote has an error.
 func (d *Dispute) WithVote(a Agreement, v Vote) *Dispute {
 	at, found := slices.BinarySearchFunc(d.Votes, v.Node, func(v Vote, node string) int {
 		return cmp.Compare(v.Node, node)

@@ -47,7 +47,7 @@ const (
 	unhealthy
 	stale        // report: the agent is silent
 	held         // report: unhealthy, and held
-	unauthorized // report: unhealthy, by an unauthorized reporter
+	unauthorized // report: unhealthy, from an unauthorized reporter
 	ignored      // own check: none, because of self-isolation
 	disputed     // own check: unhealthy, waits for agreement
 	off          // own check: none, because the check is switched off; last known: nothing monitors the backend
@@ -105,7 +105,7 @@ var table = [...]row{
 	{none, none, none, none, Conclusion{isUnhealthy, false, ReasonUnknown}},
 }
 
-// Conclude returns the effective status by the truth table.
+// Conclude returns the effective status according to the truth table.
 func Conclude(in Inputs) Conclusion {
 	return table[matchedRow(&in)].Conclusion
 }

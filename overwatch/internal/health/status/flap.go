@@ -8,7 +8,7 @@ const minFlapStops = 3
 
 // Stops are the last stops of a backend.
 type Stops struct {
-	times  []time.Time // the oldest first, at most flapStops
+	times  []time.Time // the oldest first, at most minFlapStops
 	reason string      // of the last stop
 }
 

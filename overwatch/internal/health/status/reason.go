@@ -1,8 +1,8 @@
 package status
 
 // The reasons of a conclusion are a closed set. A reason names the evidence that decided: an override, the report of
-// the agent, the result of own checks, or the last known state. Reasons of holds, early warnings and drains replace it.
-// Metrics use them as labels, and callers compare them.
+// the agent, the result of own checks, or the last known state. Reasons of holds, early warnings and drains replace
+// such a reason. Metrics use them as labels, and callers compare them.
 const (
 	ReasonOverrideHealthy       = "override: healthy"
 	ReasonOverrideUnhealthy     = "override: unhealthy"

@@ -35,7 +35,7 @@ func (w *Warnings) Update(reported wire.Warnings, now time.Time) {
 	}
 }
 
-// Reported returns the warnings that last.
+// Reported returns the warnings that have not ended.
 func (w *Warnings) Reported() (r wire.Warnings) {
 	for kind, to := range [...]*uint32{&r.CPUMillis, &r.MemoryMillis, &r.ErrorRateMillis} {
 		if ramp := &w[kind]; ramp.IsActive() && !ramp.Rising {
@@ -45,8 +45,8 @@ func (w *Warnings) Reported() (r wire.Warnings) {
 	return r
 }
 
-// Share returns the lowest share of all kinds and the reason of its kind. A warning that lasts precedes the end of a
-// warning of the same share. The reason is "" without warnings.
+// Share returns the lowest share of all kinds and the reason of its kind. At the same share, a warning that has not
+// ended has precedence over an ended warning. The reason is "" without warnings.
 func (w *Warnings) Share(now time.Time) (share float64, reason string) {
 	share = 1
 	for kind := range w {
