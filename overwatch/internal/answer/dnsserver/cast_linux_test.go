@@ -35,7 +35,7 @@ func TestServer_AnswersNoBroadcast(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	// answered reads queries until the given number has arrived at all sockets.
+	// answered answers queries until the sockets have received the given number of queries in total.
 	answered := func(want int) (answers, ignored uint64) {
 		t.Helper()
 		for end := time.Now().Add(30 * time.Second); want > 0; {

@@ -18,25 +18,22 @@ import (
 //
 //   - header, flags, opcodes, classes: TestRespond_Header; ids, letter case, odd and long names:
 //     TestRespond_RepeatsTheQuestionAsItCame
-//   - malformed packets: TestRespond_Malformed, TestRespond_MutatedPackets, FuzzRespond; on real sockets, with whether
-//     others are answered after
-//     them: TestServer_NonsenseHarmsNobodyElse, TestRespond_ADatagramOf64KiB
-//   - types, meta types, transfers, ANY, names that are not there, empty non-terminals, wildcards, other zones,
-//     negative answers with their SOA:
-//     TestRespond_Records; TTLs, sets without a duplicate: zone, TestView_*; no octet behind the last record: read, for
-//     every response
-//   - few octets for what is refused and for ANY: TestRespond_WhatIsNotOursIsRefusedInFewOctets; for anything else:
+//   - malformed packets: TestRespond_Malformed, TestRespond_MutatedPackets, FuzzRespond; on real sockets, with later
+//     queries of other clients: TestServer_NonsenseHarmsNobodyElse, TestRespond_ADatagramOf64KiB
+//   - types, meta types, transfers, ANY, missing names, empty non-terminals, wildcards, other zones, negative answers
+//     with their SOA: TestRespond_Records; TTLs, sets without a duplicate: package zone, TestView_*; no octet after the
+//     last record: function read, for every response
+//   - small responses to refused queries and to ANY: TestRespond_WhatIsNotOursIsRefusedInFewOctets; other sizes:
 //     TestSigned_Sizes
 //   - EDNS, its versions, flags, options, client subnets: TestRespond_EDNS, TestRespond_KeepaliveOverTCP,
-//     TestRespond_EDNSOverTCPAndNoneWithout;
-//     scopes that never overlap: geo, Test*_ScopeIsExact; cookies: TestRespond_Cookie*, TestServerCookie_*,
-//     TestRateLimit_CookieOfOursExempts
+//     TestRespond_EDNSOverTCPAndNoneWithout; scopes that never overlap: package geo, Test*_ScopeIsExact; cookies:
+//     TestRespond_Cookie*, TestServerCookie_*, TestRateLimit_CookieOfOursExempts
 //   - sizes and truncation: TestRespond_Sizes, TestSigned_Sizes
-//   - TCP in one piece and in octets, pipelined, half closed, idle, slow, nonsense, many: TestTCP_*, TestConnections_*;
-//     a thousand idle ones of one
-//     client on a real node: integration, TestCrowd_*
-//   - DNSSEC: TestSigned_*; every proof and signature verified: zone, TestSigned_EveryAnswerValidates, and by
-//     strangers: integration, TestDNSSEC_*
+//   - TCP queries in one segment and in single octets, pipelined queries, half closed, idle and slow connections, other
+//     protocols, many connections: TestTCP_*, TestConnections_*; a thousand idle connections of a client to a real
+//     node: integration, TestCrowd_*
+//   - DNSSEC: TestSigned_*; verification of every proof and signature: package zone, TestSigned_EveryAnswerValidates;
+//     verification by other programs: integration, TestDNSSEC_*
 
 // signedLine returns a record of a signed answer of this zone in zone-file form. Of a signature, it returns only the
 // covered type and the labels. It omits keys, which differ in each run, the hashed names of NSEC3, and the fields of
@@ -76,7 +73,7 @@ func describeSigned(m *dns.Msg) string {
 	return text
 }
 
-// These are the parts of the proofs of the rows below.
+// Parts of the proofs in signedCases.
 const (
 	signedSOA = " | SOA | RRSIG(SOA 2)"
 	apexNSEC  = " | NSEC app.gslb.test. NS SOA MX TXT RRSIG NSEC DNSKEY CDS CDNSKEY | RRSIG(NSEC 2)"

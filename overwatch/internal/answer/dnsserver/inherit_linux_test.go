@@ -16,7 +16,7 @@ import (
 )
 
 // A node may need seconds between the opening of the sockets and the first read. The previous process increased the
-// buffer for queries of this time, and the buffer stays large until they are read.
+// buffer for the queries that arrive during this time, and the buffer stays large until the node has read them.
 func TestInherited_KeepsTheRoomForQueriesUntilTheyAreRead(t *testing.T) {
 	tcp, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
@@ -24,7 +24,7 @@ func TestInherited_KeepsTheRoomForQueriesUntilTheyAreRead(t *testing.T) {
 	}
 	at := tcp.Addr().String()
 	udp, err := net.ListenPacket("udp4", at)
-	for try := 0; err != nil && try < 100; try++ { // another program has the port for UDP
+	for try := 0; err != nil && try < 100; try++ { // another program uses the port for UDP
 		tcp.Close()
 		if tcp, err = net.Listen("tcp4", "127.0.0.1:0"); err != nil {
 			t.Fatal(err)

@@ -197,7 +197,7 @@ func TestListener_CloseEndsAccepting(t *testing.T) {
 	}
 }
 
-// Connections that nobody accepts are counted as soon as the kernel's queue is full.
+// The kernel counts new connections as soon as the queue of unaccepted connections is full.
 func TestListener_CountsWhatFindsNoRoom(t *testing.T) {
 	l := testListener(t, "127.0.0.1:0")
 	if err := l.control(func(fd int) error { return unix.Listen(fd, 1) }); err != nil {

@@ -12,16 +12,16 @@ import (
 // response contains the parts of a reply before it is packed.
 type response struct {
 	status   status
-	rcode    int // with the extended bits
+	rcode    int // including the extended bits
 	flags    uint16
-	extended uint16    // error code, 0 for none
-	tsig     *dns.TSIG // nil for none
+	extended uint16    // extended error code; 0 if missing
+	tsig     *dns.TSIG // nil if missing
 	answer   zone.Answer
 	records  []byte // the answer and authority sections
 }
 
-// oracleReply answers any message as reply does. It packs records with miekg/dns. It returns nil for a message that
-// gets no answer.
+// oracleReply answers any message as reply does. It packs records with miekg/dns. It returns nil for a message without
+// a reply.
 func (r *responder) oracleReply(query, out []byte) ([]byte, status) {
 	if len(query) < headerSize || header(query).flags()&flagResponse != 0 {
 		return nil, dropped

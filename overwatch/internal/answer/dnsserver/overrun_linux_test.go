@@ -19,11 +19,11 @@ import (
 // the kernel drops no later query.
 func TestBacklog_GivesUpTheOldestAndOnlyThose(t *testing.T) {
 	for name, c := range map[string]struct {
-		fill     uint32 // sixteenths of the room
+		fill     uint32 // sixteenths of the buffer
 		runsOver bool   // the kernel drops one
-		restart  bool   // then another process comes to read it
-		dropped  bool   // and the kernel drops one more
-		stale    bool   // the older half
+		restart  bool   // then another process reads the socket
+		dropped  bool   // then the kernel drops another query
+		stale    bool   // the older half of the queries is discarded
 		givenUp  bool
 	}{
 		"runs over, half of it stale":                    {fill: 15, runsOver: true, stale: true, givenUp: true},
@@ -80,7 +80,7 @@ func TestBacklog_GivesUpTheOldestAndOnlyThose(t *testing.T) {
 					t.Fatalf("only %d queries fit into half of the room: the test tests nothing", older)
 				}
 			}
-			for range w.asked { // far more than it takes
+			for range w.asked { // more batches than needed
 				if _, errno := w.socket.answerBatch(w.fd); errno != 0 {
 					break
 				}
@@ -126,7 +126,7 @@ func descriptorOf(t *testing.T, s *udpSocket) (fd int) {
 	return fd
 }
 
-// waiting is the socket with a small buffer in which the queries of a client wait.
+// waiting is a socket with a small buffer. The queries of a client wait in the buffer.
 type waiting struct {
 	socket *udpSocket
 	fd     int
@@ -144,7 +144,7 @@ func newWaiting(t *testing.T, s *Server, client net.Conn) *waiting {
 		if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUF, 80<<10); err != nil {
 			t.Fatal(err)
 		}
-		_ = arrival(fd) // as if it had run over before
+		_ = arrival(fd) // as after an earlier overload
 	}
 	w.send(t)
 	for end := time.Now().Add(30 * time.Second); w.socket == nil; {
@@ -189,7 +189,7 @@ func (w *waiting) fill(t *testing.T, octets uint32) {
 	}
 }
 
-// runOver sends queries until the kernel drops one, and ignores the dropped query.
+// runOver sends queries until the kernel drops a query, and ignores the dropped query.
 func (w *waiting) runOver(t *testing.T) {
 	t.Helper()
 	before := socketMemory(w.fd)
@@ -210,7 +210,7 @@ func (w *waiting) runOver(t *testing.T) {
 	}
 }
 
-// answered checks that all queries except the first ones were answered.
+// answered checks that all queries except the first queries have an answer.
 func (w *waiting) answered(t *testing.T, first int) {
 	t.Helper()
 	_ = w.client.SetReadDeadline(time.Now().Add(30 * time.Second))
@@ -228,8 +228,8 @@ func (w *waiting) answered(t *testing.T, first int) {
 	}
 }
 
-// arrivalsNoted waits until the kernel records the arrival time of packets. The kernel starts this after the request
-// for it.
+// arrivalsNoted waits until the kernel records the arrival time of packets, which it starts some time after the
+// request.
 func arrivalsNoted(t *testing.T) {
 	t.Helper()
 	conn, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})

@@ -65,7 +65,7 @@ func questionEnd(msg []byte) int {
 	return next + 4
 }
 
-// corpus returns valid packets and broken ones.
+// corpus returns valid and invalid packets.
 func corpus(t testing.TB) (packets [][]byte) {
 	for _, name := range []string{"one.gslb.test.", "ONE.gslb.TEST.", "app.gslb.test.", "big.gslb.test.",
 		"dual.gslb.test.", "v6.gslb.test.", "down.gslb.test.", "nx.gslb.test.",
@@ -107,7 +107,7 @@ func FuzzRespond(f *testing.F) {
 	})
 }
 
-// commonQueries returns the queries that must cost no allocation.
+// commonQueries returns the queries whose answers must not allocate.
 func commonQueries(t testing.TB) map[string][]byte {
 	all := edns0(1232, option(3, ""), option(8, "\x00\x01\x18\x00\xc6\x33\x64"), option(10, "ABCDEFGH"))
 	return map[string][]byte{

@@ -31,8 +31,8 @@ func testPlaces(t testing.TB) *geo.Table {
 	return table
 }
 
-// placedView is testView in which one.gslb.test answers 10.9.0.1 to clients in far, and the answers of testView to
-// other clients.
+// placedView is testView with other answers for one.gslb.test: 10.9.0.1 for clients in far, and the answers of testView
+// for other clients.
 func placedView(t testing.TB) *zone.View {
 	t.Helper()
 	v := testView(t)

@@ -11,7 +11,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/zone"
 )
 
-// limitedResponder permits three identical responses per second, and truncates every second one of the others.
+// limitedResponder permits three identical responses per second. It truncates every second further response.
 func limitedResponder(t testing.TB) *responder {
 	r := testResponder(testView(t))
 	r.rateLimiter = newRateLimiter(RateLimit{PerSecond: 3, Slip: 2,
@@ -160,7 +160,7 @@ func TestRateLimit_CookieOfOursExempts(t *testing.T) {
 }
 
 // The benchmark measures the cost of the limiter for a query that is not from loopback, and checks that the limiter
-// allocates nothing.
+// does not allocate.
 func TestRateLimit_AllocatesNothing(t *testing.T) {
 	r := limitedResponder(t)
 	packet, out := query(t, "app.gslb.test.", dns.TypeA), make([]byte, 0, udpSize)

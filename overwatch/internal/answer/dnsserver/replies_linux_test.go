@@ -20,7 +20,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/zone"
 )
 
-// Several clients have many queries in the socket, whose answers differ in length, so that only some answers are sent
+// Several clients have many queries in the socket. Their answers differ in length, so that only some answers are sent
 // together. Every client receives an answer to each of its queries from the address that it queried.
 func TestReplies_EachGetsItsOwn(t *testing.T) {
 	for name, c := range map[string]struct {
@@ -120,7 +120,7 @@ func withoutChecksums(t *testing.T, fd int) {
 	}
 }
 
-// asked contains the names that the clients of queue query in turn. The id of a query is its number.
+// asked contains the names that the clients of queue query, one after another. The id of a query is its number.
 var asked = []string{"one.gslb.test.", "one.gslb.test.", "one.gslb.test.", "app.gslb.test.", "nx.gslb.test.",
 	"big.gslb.test.", "one.gslb.test."}
 

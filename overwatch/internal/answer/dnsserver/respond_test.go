@@ -226,7 +226,7 @@ func TestRespond_RepeatsTheQuestionAsItCame(t *testing.T) {
 	}
 }
 
-// A refusal is too short to be useful for an amplification attack, and so is an answer to ANY of an apex.
+// A refusal is too short to be useful for an amplification attack. The same applies to an answer to ANY for an apex.
 func TestRespond_WhatIsNotOursIsRefusedInFewOctets(t *testing.T) {
 	r := testResponder(signedView(t, zone.NSEC))
 	for name, limit := range map[string]int{"www.example.org.": 24, "gslb.test.": 512 - 50} {

@@ -98,7 +98,7 @@ func TestServer_AnswersFromTheAddressThatWasAsked(t *testing.T) {
 		if at.Addr().Is6() {
 			hosts = []string{"::1"}
 			if !hasIPv6() {
-				hosts = nil // a kernel that knows it gives a socket of it even where no interface has an address
+				hosts = nil // a kernel with IPv6 opens IPv6 sockets even if no interface has an IPv6 address
 			}
 		}
 		for _, host := range hosts {

@@ -165,7 +165,7 @@ func TestTCP_DribblingDoesNotBuyTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		conn := connect(t, testTCP(t, 10), "198.51.100.1")
 		begin := time.Now()
-		const step = 900 * time.Millisecond // not a divisor, so that no octet comes just when the time is up
+		const step = 900 * time.Millisecond // not a divisor, so that no octet arrives exactly at the timeout
 		for _, octet := range framed(t, 1, "one.gslb.test.") {
 			if _, err := conn.Write([]byte{octet}); err != nil {
 				break
@@ -194,7 +194,7 @@ func TestTCP_AClientThatDoesNotReadIsClosed(t *testing.T) {
 	})
 }
 
-// pipelined sends so many queries at the same time that their answers are written in several parts.
+// pipelined sends many queries at the same time, so that the server writes their answers in several parts.
 func pipelined(t *testing.T, conn net.Conn) {
 	var all []byte
 	for id := range uint16(readSize / len(framed(t, 0, "big.gslb.test."))) {

@@ -32,7 +32,7 @@ out 300 CNAME elsewhere.example.
 *.wild 300 A 192.0.2.4
 `
 
-// steeredNames contains the names of the conformance checker, and one name without serving backends.
+// steeredNames contains the load-balanced names of the conformance tests, and a name without serving backends.
 var steeredNames = map[string]string{
 	"app":     "10.0.0.1 10.0.0.2 10.0.0.3",
 	"v6":      "2001:db8::1",

@@ -40,8 +40,8 @@ func TestWhy_IsAnsweredToWhoMayKnowAndNotSigned(t *testing.T) {
 		m.Answer[0].(*dns.TXT).Txt[0] != `app.gslb.test. for 198.51.100.7 \\so\"` || m.Answer[1].(*dns.TXT).Txt[0] != "thus" {
 		t.Fatalf("%v", m)
 	}
-	// A line that is longer than a character string becomes several strings of one record. The scope is the only part that
-	// depends on the client.
+	// A line that is longer than a character string becomes several strings of one record. Only the scope depends on the
+	// client.
 	m = whyAnswer(t, r, query(t, "_why.app.gslb.test.", dns.TypeTXT,
 		edns0(1232, option(8, "\x00\x01\x18\x00\xcb\x00\x71"))), "198.51.100.7")
 	if txt := m.Answer[0].(*dns.TXT).Txt; len(txt) != 2 || !strings.HasPrefix(txt[0], "app.gslb.test. for 203.0.113.0") {
