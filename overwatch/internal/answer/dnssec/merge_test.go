@@ -36,7 +36,7 @@ func (w *world) offer(t *testing.T, from *world) Offer {
 	return o
 }
 
-// ask requests the keys of the others once, with an answer from each, and returns the outcome.
+// ask requests the keys of the other nodes once, receives an answer from each, and returns the outcome.
 func (w *world) ask(t *testing.T, others ...*world) Merged {
 	t.Helper()
 	var offers []Offer
@@ -155,7 +155,7 @@ func TestMerge_ANodeThatReachesNobodyKeepsItsKey(t *testing.T) {
 	}
 }
 
-// apart returns two nodes that use different keys.
+// apart returns two nodes that created different keys without contact.
 func apart(t *testing.T) (a, b *world) {
 	a, b = peered(t, 0), peered(t, time.Hour)
 	for _, w := range []*world{a, b} {

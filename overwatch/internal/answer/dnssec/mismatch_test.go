@@ -47,7 +47,7 @@ func (w *world) mismatchedNow(t *testing.T, when, want string) {
 }
 
 // A key that is removed manually before resolvers know its successor is a mismatch, until caches have dropped its
-// records. This also holds after a restart, and if the key was removed while the node was stopped.
+// records. The same applies after a restart, and if the key was removed while the node was stopped.
 func TestMismatches_AKeyThatIsRemovedTooEarly(t *testing.T) {
 	t.Parallel()
 	for _, stopped := range []bool{false, true} {

@@ -278,8 +278,8 @@ func restrict(dir string) error {
 	return err
 }
 
-// An emergency roll during another roll is rejected with the command that replaces the current roll. The command works
-// at each stage, even if the zone has the maximum number of keys. One key remains.
+// A node rejects an emergency roll during another roll, with the command that replaces the current roll. The command
+// works at each stage, even if the zone has the maximum number of keys. One key remains.
 func TestBeginRoll_TakesARunningRollOver(t *testing.T) {
 	for _, algorithm := range []dnssec.Algorithm{dnssec.ECDSAP256SHA256, dnssec.ED25519} {
 		for stage := roll.Signing; stage < roll.Done; stage++ {

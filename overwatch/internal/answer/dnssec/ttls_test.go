@@ -21,7 +21,7 @@ var (
 	low  = ttls{10 * time.Second, 10 * time.Second, 10 * time.Second}
 )
 
-// start starts a node with the TTLs that it serves.
+// start starts a node whose answers have the TTLs.
 func (r *roller) start(ttl ttls) {
 	r.t.Helper()
 	var err error

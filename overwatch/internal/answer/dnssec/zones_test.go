@@ -211,9 +211,9 @@ func TestCheckClock_AJumpVoidsEverySignature(t *testing.T) {
 	}
 }
 
-// The clock of the node jumps several times, by hours or days. Signatures from before and after a jump are valid by the
-// node's clock. After jumps of up to 11 hours, they are also valid for hours by the clock of a validator without a
-// jump.
+// The clock of the node jumps several times, by hours or days. Signatures from before and after a jump are valid
+// according to the node's clock. After jumps of up to 11 hours, they are also valid for hours according to the clock of
+// a validator without a jump.
 //
 // Fault 11.
 func TestCheckClock_BothClocksBelieveWhatIsSignedAroundAJump(t *testing.T) {
@@ -230,7 +230,7 @@ func TestCheckClock_BothClocksBelieveWhatIsSignedAroundAJump(t *testing.T) {
 		s := w.signer(t)
 		var sig *dns.RRSIG
 		var epoch uint32
-		off := time.Duration(0) // difference of the node's clock to the validator's clock
+		off := time.Duration(0) // difference between the node's clock and the validator's clock
 		look := func() {
 			t.Helper()
 			if sig == nil || epoch != s.Epoch() {
