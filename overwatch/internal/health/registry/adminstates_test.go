@@ -32,7 +32,7 @@ func TestOverride_OfAnAddressMeansEveryPort(t *testing.T) {
 		up.Healthy = true
 		w.must(w.SetAdminState(w.ctx(), up))
 		w.see(a1, forcedDown)
-		w.see(other, forcedUp) // the one that names the port counts
+		w.see(other, forcedUp) // the override of the port has precedence
 		if got := w.View().AdminStates(); len(got) != 2 || got[0].Port != 0 || got[1].Port != 81 {
 			t.Errorf("overrides are %+v", got)
 		}
@@ -77,7 +77,7 @@ func TestOverride_BeatsEverythingAndLeavesNoTrace(t *testing.T) {
 		w.see(a1, forcedDown)
 		w.verdict(a1, check.Success)
 		w.see(a1, forcedDown)
-		w.pass(5 * time.Minute) // the verdict is too old meanwhile
+		w.pass(5 * time.Minute) // the result of the own check expires
 		w.must(w.ClearAdminState(w.ctx(), api.OrderOverride, "a.example", addr("10.0.0.1"), 80))
 		w.see(a1, concluded(api.EffectiveHealthy, true, status.ReasonRemembered))
 	})
@@ -96,7 +96,7 @@ func TestOverride_Expires(t *testing.T) {
 		if e := w.ended(); len(e) != 1 || e[0].Address != o.Address || !e[0].ExpiresAt.Equal(o.ExpiresAt) {
 			t.Errorf("told of what has expired: %+v", e)
 		}
-		w.must(w.SetAdminState(w.ctx(), o)) // as from a node whose clock is behind
+		w.must(w.SetAdminState(w.ctx(), o)) // as from a node with a clock that is behind
 		w.see(a1, concluded(api.EffectiveHealthy, true, status.ReasonUnwatched))
 		if e := w.ended(); len(e) != 2 {
 			t.Errorf("told of an override that had expired: %+v", e)

@@ -21,7 +21,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// authority creates the only kind of agent that the registry accepts: an agent that a real Trust has authenticated.
+// authority creates agents that a real Trust has authenticated, the only agents that the registry accepts.
 type authority struct {
 	t     testing.TB
 	trust *trust.Trust
@@ -41,7 +41,7 @@ func (pinsInMemory) LoadPin(string) (store.Pin, bool, error)          { return s
 
 const token = "a token of thirty-two characters"
 
-// fleetLimits permit all agents of the largest benchmark at the same time.
+// fleetLimits permits all agents of the largest benchmark at the same time.
 var fleetLimits = trust.Limits{MaxAgents: 20_000, NewPerSecond: 20_000}
 
 // newAuthority has tokens for the services a.example to d.example. Backends of d.example must be in 10.0.0.0/8.

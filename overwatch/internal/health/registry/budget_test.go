@@ -10,7 +10,7 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// everything returns the most that an agent may claim.
+// everything returns the maximum number of reports of an agent.
 func everything(state string) (said []string) {
 	for i := range wire.MaxBackends {
 		said = append(said, fmt.Sprintf("a.example:10.1.0.1:%d %s", 1+i, state))
@@ -42,7 +42,8 @@ func TestBudget_AnAgentThatFlapsAllTheTimeWaitsAndItsHeartbeatCompletesIt(t *tes
 		w.beat(sound, b1+" unhealthy")
 		w.see(b1, agentUnhealthy)
 
-		// A waiting agent counts as heard, its report of one backend waits too, and the log contains one line.
+		// A message with deferred changes updates the last-seen time of the agent. A report of a single backend is deferred
+		// too, and the log contains one line.
 		for range 10 {
 			time.Sleep(DefaultStaleThreshold / 2)
 			w.spend(moody)
@@ -84,7 +85,7 @@ func TestBudget_AnAgentThatMovesAllTheTimeWaits(t *testing.T) {
 	})
 }
 
-// An agent that repeats its report, or all of whose backends change once, never waits.
+// An agent is never deferred if it repeats its report, or if each of its backends changes once.
 func TestBudget_LeavesRoomForWhatASoundAgentSays(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		agent := w.authority.agent("one", "eu", "a.example")
@@ -103,7 +104,7 @@ func TestBudget_LeavesRoomForWhatASoundAgentSays(t *testing.T) {
 
 func transitionOf(said string) *wire.Transition { return &wire.Transition{Backend: claims(said)[0]} }
 
-// spend makes an agent send changes until it must wait.
+// spend makes an agent send changes until a change is deferred.
 func (w *world) spend(agent trust.Agent) {
 	w.t.Helper()
 	for i := range 1000 {

@@ -30,7 +30,7 @@ func TestLog_AFlappingBackendIsCounted(t *testing.T) {
 }
 
 // A failure and a recovery within quietFor after the start of a backend are logged immediately. A single further change
-// is no series of changes.
+// causes no summary line.
 func TestLog_TheFirstFailureHasALineImmediately(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		agent := w.authority.agent("one", "eu", "a.example")

@@ -30,7 +30,7 @@ func TestByService_PutsTheDeclarationsOfAServiceTogether(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		first := map[string]int{} // where a service came up
+		first := map[string]int{} // position of the first declaration of a service
 		for i, d := range declarations {
 			if _, known := first[d.ID.Service]; !known {
 				first[d.ID.Service] = i

@@ -115,7 +115,7 @@ func TestAgreement_TheNodeDecidesAloneAfterAgreeWithin(t *testing.T) {
 	})
 }
 
-// Agreement delays only failures by own checks: with a report of unhealthy, the backend stops immediately. The report
+// Agreement delays only failures of own checks: with a report of unhealthy, the backend stops immediately. The report
 // of a silent agent does not confirm anything.
 func TestAgreement_DoesNotDelayAgentReports(t *testing.T) {
 	inWorld(t, agreeing, func(w *world) {
@@ -138,7 +138,8 @@ func TestAgreement_DoesNotDelayAgentReports(t *testing.T) {
 	})
 }
 
-// A silent agent and a failing own check: the failure waits for a second node, even if the agent is lost meanwhile.
+// If the agent is silent and the own check fails, the failure waits for a second node, even if the agent becomes lost
+// in the meantime.
 func TestAgreement_OfASilentAgent(t *testing.T) {
 	inWorld(t, agreeing, func(w *world) {
 		w.startAgreeing()
@@ -155,7 +156,8 @@ func TestAgreement_OfASilentAgent(t *testing.T) {
 	})
 }
 
-// After a restart, a backend that is only remembered as healthy waits for agreement too, at any age of the state.
+// After a restart, a failure of a backend with a last known state of healthy also waits for agreement, at any age of
+// the state.
 func TestAgreement_OfARememberedBackend(t *testing.T) {
 	inWorld(t, agreeing, func(w *world) {
 		w.startAgreeing()

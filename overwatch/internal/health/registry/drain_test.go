@@ -19,7 +19,7 @@ func (w *world) share(s string, want float64, serve bool) {
 	}
 }
 
-// asked updates the backends that drain because their agents requested it.
+// asked compares the backends that drain at the request of their agents.
 func (w *world) asked(want ...string) {
 	w.t.Helper()
 	var got []string

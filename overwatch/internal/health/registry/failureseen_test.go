@@ -95,8 +95,8 @@ func TestReportContradicts(t *testing.T) {
 	})
 }
 
-// An agent that alternates its reports does not use up the hints of the node: after a report of each backend, it causes
-// one per second. The hints of other agents stay.
+// An agent that alternates its reports does not use up the hints of the node: after one report of each backend, it
+// causes one hint per second. Other agents still cause hints.
 func TestFailureSeen_IsBoundedForEachAgent(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
 		var seen lateBackends

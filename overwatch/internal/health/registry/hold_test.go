@@ -30,7 +30,7 @@ type crowd struct {
 	asked   []string // backends to be checked at once
 }
 
-// inCrowd runs a test with a crowd whose agents and checks agree, one hour after the start.
+// inCrowd runs a test with a crowd one hour after its start. Its agents and own checks agree.
 func inCrowd(t *testing.T, size int, test func(c *crowd)) {
 	t.Helper()
 	inWorld(t, validating, func(w *world) {
@@ -117,7 +117,7 @@ func TestBrake_HoldsWhatAgentsAloneWouldTakeAtOnce(t *testing.T) {
 		c.say("unhealthy", 2)
 		c.seeHeld("0 1 2", 5)
 		c.see(c.id(2), held)
-		c.say("unhealthy", 3) // later ones too
+		c.say("unhealthy", 3) // later reports are held too
 		c.live(5 * time.Minute)
 		c.say("unhealthy", 4)
 		c.seeHeld("0 1 2 3 4", 5)
@@ -133,7 +133,7 @@ func TestBrake_HoldsWhatAgentsAloneWouldTakeAtOnce(t *testing.T) {
 		c.live(20 * time.Second) // the hold is over
 		c.seeHeld("", 0)
 		c.see(c.id(0), calledIll)
-		c.live(20 * time.Minute) // and the same word is not held again
+		c.live(20 * time.Minute) // the same report is not held again
 		c.seeHeld("", 0)
 		if len(c.changes) != 2 || !c.changes[0].Began || len(c.changes[0].Backends) != 3 || c.changes[1].Began ||
 			len(c.changes[1].Backends) != 5 || c.changes[1].EndReason != status.HoldExpired || len(c.View().Holds()) != 0 {
@@ -141,18 +141,18 @@ func TestBrake_HoldsWhatAgentsAloneWouldTakeAtOnce(t *testing.T) {
 		}
 		c.say("healthy", 0, 1, 2, 3, 4)
 		c.live(time.Minute)
-		c.say("unhealthy", 0, 1, 2) // another word is
+		c.say("unhealthy", 0, 1, 2) // a new report is held
 		c.seeHeld("0 1 2", 5)
 	})
 }
 
 func TestBrake_BelievesFewSlowAndSmall(t *testing.T) {
-	inCrowd(t, 5, func(c *crowd) { // half and less
+	inCrowd(t, 5, func(c *crowd) { // at most half of the backends
 		c.say("unhealthy", 0, 1)
 		c.live(5 * time.Minute)
 		c.seeHeld("", 3)
 	})
-	inCrowd(t, 9, func(c *crowd) { // more than half, never within a window
+	inCrowd(t, 9, func(c *crowd) { // more than half, but never within a window
 		for i := range 5 {
 			c.say("unhealthy", i)
 			c.live(30 * time.Second)
@@ -184,7 +184,7 @@ func TestBrake_TwoWitnessesThatAgreeAreNeverHeld(t *testing.T) {
 			c.must(c.ApplyCheckResult(c.ctx(), v))
 		}
 		c.seeHeld("", 1)
-		c.verdict(c.id(1), check.Success) // and it stays released
+		c.verdict(c.id(1), check.Success) // the report is still not held
 		c.seeHeld("", 1)
 		c.say("unhealthy", 3)
 		c.live(90 * time.Second)
@@ -193,7 +193,7 @@ func TestBrake_TwoWitnessesThatAgreeAreNeverHeld(t *testing.T) {
 }
 
 func TestBrake_WithoutAWitnessNothingIsHeld(t *testing.T) {
-	inWorld(t, validating, func(w *world) { // this node's check is less than the agents'
+	inWorld(t, validating, func(w *world) { // the node's check tests less than the agents' check
 		w.stop()
 		w.start(Options{Timing: validating, Protection: func(string) status.Protection { return usualBrake }})
 		var agents []trust.Agent
@@ -215,7 +215,7 @@ func TestBrake_WithoutAWitnessNothingIsHeld(t *testing.T) {
 			}
 		}
 	})
-	inCrowd(t, 4, func(c *crowd) { // it does not check at all
+	inCrowd(t, 4, func(c *crowd) { // the node makes no own checks
 		c.must(c.SetTiming(c.ctx(), notValidating))
 		c.say("unhealthy", 0, 1, 2, 3)
 		c.seeHeld("", 0)
@@ -303,7 +303,7 @@ func TestBrake_SilenceAndGoodbyeAreNoWord(t *testing.T) {
 		if len(c.changes) > 0 {
 			t.Errorf("told of %+v", c.changes)
 		}
-		c.say("unhealthy", 0, 1, 2) // and that is
+		c.say("unhealthy", 0, 1, 2) // this exceeds the share
 		c.seeHeld("0 1 2", 4)
 		for i := range 2 {
 			c.said[i] = ""
@@ -322,7 +322,7 @@ func TestBrake_EndsAWindowAfterNothingIsHeld(t *testing.T) {
 	inCrowd(t, 4, func(c *crowd) {
 		c.say("unhealthy", 0, 1, 2)
 		c.live(2 * time.Minute)
-		for range 3 { // a flap goes on being held, and prolongs nothing
+		for range 3 { // flapping reports are still held, and do not prolong the hold
 			c.say("healthy", 0, 1, 2)
 			c.seeHeld("", 4)
 			c.live(30 * time.Second)
@@ -347,7 +347,7 @@ func TestBrake_WhatDidNotServeIsNotTaken(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
 		w.stop()
 		w.start(Options{Timing: validating, Protection: func(string) status.Protection { return usualBrake }})
-		for n := range 4 { // agents that come with backends that they find ill
+		for n := range 4 { // the first reports of the agents are unhealthy
 			w.beat(w.authority.agent(fmt.Sprintf("agent%d", n), "eu", "a.example"),
 				fmt.Sprintf("a.example:10.0.0.%d:80 unhealthy", n+1))
 			w.verdict(fmt.Sprintf("a.example:10.0.0.%d:80", n+1), check.Success)
@@ -363,7 +363,7 @@ func TestBrake_GoesOnAfterARestart(t *testing.T) {
 		c.say("unhealthy", 0, 1, 2, 3)
 		c.live(5 * time.Minute)
 		c.restart(c.options())
-		c.seeHeld("", 4) // nobody has spoken
+		c.seeHeld("", 4) // no agent has reported
 		c.beats()
 		c.seeHeld("0 1 2 3", 4) // before this node's first check
 		c.live(4*time.Minute + 40*time.Second)
@@ -376,9 +376,9 @@ func TestBrake_GoesOnAfterARestart(t *testing.T) {
 		c.pass(5 * time.Second)
 		c.restart(c.options())
 		c.beats()
-		c.verdict(c.id(0), check.Failure) // what it was held by has gone
+		c.verdict(c.id(0), check.Failure) // the own check now fails, so the hold ends
 		c.seeHeld("1 2 3", 3)
-		c.failed(c.id(1)) // one failed check of the three that a verdict takes
+		c.failed(c.id(1)) // one failed check is sufficient, although the threshold is three
 		c.seeHeld("2 3", 2)
 	})
 }

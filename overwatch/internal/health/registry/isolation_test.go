@@ -88,7 +88,7 @@ func TestSuspension_TwoRegionsAtOnceMeanThatThisNodeIsCutOff(t *testing.T) {
 			t.Errorf("said %d times that the node is cut off", n)
 		}
 
-		// Checks succeed again: results count again, and no earlier result removes a backend in the meantime.
+		// Checks succeed again: the node uses results again, and no earlier result has removed a backend in the meantime.
 		s.pass(DefaultValidationInterval)
 		s.round(check.Success, 0)
 		s.w.see(s.backend(0), agreed)
@@ -220,7 +220,7 @@ func TestSuspension_IsNoticedAfterAReloadThatEndedMidway(t *testing.T) {
 		s.w.must(s.w.SetStaticDeclarations(s.w.ctx(), nil))
 		ctx, cancel := context.WithCancel(s.w.ctx())
 		cancel()
-		for range 20 { // the first command may be taken all the same
+		for range 20 { // the registry may still apply the first command
 			_ = s.w.SetStaticDeclarations(ctx, []Declaration{static(d1)})
 		}
 		s.round(check.Failure, 0, 1)

@@ -17,14 +17,14 @@ type model struct {
 	timing    Timing
 	now       time.Time
 	static    map[ID]Declaration
-	leaving   map[ID]Declaration // no longer static, but for what comes in their place
+	leaving   map[ID]Declaration // removed declarations that serve until their successors have a result
 	leavesBy  map[ID]time.Time
 	api       map[ID]Declaration
 	agents    map[string]*modelAgent
-	backends  map[ID]*modelBackend // what history left behind, for as long as the backend is known
+	backends  map[ID]*modelBackend // state that depends on history, while the backend is known
 	overrides []AdminState
 	drains    map[ID]time.Time // when the operator's drain began
-	weights   map[ID]int       // by the operator's order
+	weights   map[ID]int       // weights of the operator
 	suspended bool
 	since     time.Time
 }
@@ -35,7 +35,7 @@ const modelDrain = 40 * time.Second
 type modelAgent struct {
 	region string
 	seen   time.Time
-	said   map[ID]string // claim word
+	said   map[ID]string // reported state
 	drains map[ID]time.Time
 }
 
@@ -112,7 +112,7 @@ func (m *model) verdictCounts(b *modelBackend) bool {
 		m.now.Sub(b.verdict.At) < 3*m.timing.ValidationInterval
 }
 
-// settle removes abandoned backends, updates the suspension, and updates all state that depends on history.
+// settle removes abandoned backends, updates self-isolation, and updates all state that depends on history.
 func (m *model) settle() {
 	m.sweep()
 	if m.judge() {
@@ -134,7 +134,7 @@ func (m *model) declare(static map[ID]Declaration) {
 	m.leave()
 }
 
-// declareAhead adds to what configuration declares.
+// declareAhead adds declarations to the declarations of the configuration.
 func (m *model) declareAhead(more map[ID]Declaration) {
 	for id, d := range more {
 		_, static := m.static[id]
@@ -177,7 +177,7 @@ func (m *model) leave() {
 
 func (m *model) sweep() {
 	for name, a := range m.agents {
-		if m.silence(name) >= m.timing.RemoveAfter { // it asks for nothing any more
+		if m.silence(name) >= m.timing.RemoveAfter { // the requests of a lost agent end
 			clear(a.drains)
 		}
 	}
@@ -328,13 +328,13 @@ func (m *model) judge() (changed bool) {
 	return m.suspended != before
 }
 
-// outsider reports whether the backend is declared and its declaration does not contain the agent that reports it.
+// outsider reports whether the reporter of a declared backend is unauthorized: the declaration does not name the agent.
 func (m *model) outsider(id ID) bool {
 	agent, d := m.claimant(id), m.authority(id)
 	return d != nil && agent != "" && d.Agent != agent
 }
 
-// authority returns the declaration that counts, nil for none.
+// authority returns the declaration with precedence, nil if there is none.
 func (m *model) authority(id ID) *Declaration {
 	for _, declarations := range []map[ID]Declaration{m.static, m.leaving, m.api} {
 		if d, ok := declarations[id]; ok {
@@ -358,7 +358,7 @@ func (m *model) declared(id ID) (weight int, region string, source api.Source) {
 	return 100, m.agents[m.claimant(id)].region, api.SourceAgent
 }
 
-// look returns everything that readers should see.
+// look returns the state that readers must receive.
 func (m *model) look() map[ID]seen {
 	all := map[ID]seen{}
 	for _, id := range m.ids() {
@@ -394,7 +394,7 @@ func (m *model) look() map[ID]seen {
 		if o := m.override(id); o != nil {
 			s.Override = fmt.Sprint(o.Port, o.Healthy)
 		}
-		if !b.wasFit { // of one that is fit, any moment of its being so will do
+		if !b.wasFit { // not compared while the backend is healthy
 			s.LastHealthy = b.lastHealthy
 		}
 		all[id] = s

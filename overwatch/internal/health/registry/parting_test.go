@@ -10,7 +10,7 @@ import (
 )
 
 // inParting runs a test after an agent has drained two declared servers and has sent its leave message. The declaration
-// of the second server does not contain the agent.
+// of the second server does not name the agent.
 func inParting(t *testing.T, timing Timing, test func(w *world, agent trust.Agent)) {
 	t.Helper()
 	inWorld(t, timing, func(w *world) {
@@ -33,10 +33,10 @@ func inParting(t *testing.T, timing Timing, test func(w *world, agent trust.Agen
 func TestDeregister_ADeclaredServerStaysDrainedUntilACheckSucceeds(t *testing.T) {
 	inParting(t, validating, func(w *world, _ trust.Agent) {
 		w.share(a1, 0, false)
-		w.share(a2, 1, true) // of an outsider
+		w.share(a2, 1, true) // the drain of an unauthorized reporter has no effect
 		w.asked(a1)
 		w.must(w.ApplyCheckResult(w.ctx(), CheckResult{ID: id(a1), Outcome: check.Success, State: check.StateHealthy,
-			Latency: time.Second, At: time.Now().Add(time.Millisecond)})) // begun before the goodbye
+			Latency: time.Second, At: time.Now().Add(time.Millisecond)})) // the check began before the leave message
 		w.share(a1, 0, false)
 		w.failed(a1)
 		w.pass(DefaultRemoveAfter)
@@ -51,7 +51,7 @@ func TestDeregister_AnAgentThatComesBackEndsItsDrain(t *testing.T) {
 	inParting(t, validating, func(w *world, agent trust.Agent) {
 		other := w.authority.agent("two", "eu", "a.example")
 		w.beat(other, a1+" healthy")
-		w.share(a1, 0, false) // which an outsider does not
+		w.share(a1, 0, false) // a heartbeat of an unauthorized reporter does not end the drain
 		w.beat(agent, a1+" healthy")
 		w.share(a1, 1, true)
 		w.must(w.RemoveAgent(w.ctx(), "one"))

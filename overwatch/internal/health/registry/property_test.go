@@ -157,7 +157,7 @@ func (h *history) heartbeat() string {
 	who := h.agents[h.random.IntN(len(h.agents))]
 	var said []string
 	old := h.model.agents[who.name]
-	if old != nil && h.random.IntN(2) == 0 { // the same again
+	if old != nil && h.random.IntN(2) == 0 { // repeat the previous event
 		for id, word := range old.said {
 			said = append(said, id.String()+" "+word)
 		}
@@ -213,7 +213,7 @@ func (h *history) declarations() (list []Declaration, byID map[ID]Declaration) {
 	return list, byID
 }
 
-// named returns the agent that a declaration contains, or "" in most cases.
+// named returns the agent that a declaration names, or "" in most cases.
 func (h *history) named() string {
 	return []string{"", "", "agent0", "agent1", "agent2", "agent9"}[h.random.IntN(6)]
 }
@@ -303,7 +303,7 @@ func (h *history) drain() string {
 		h.t.Errorf("draining %s: %v", target, err)
 	}
 	begins := h.model.now
-	if drains { // it goes on where the one before has led to
+	if drains { // the drain continues at the share of the previous drain
 		done := min(h.model.now.Sub(h.model.drains[target]), modelDrain)
 		begins = begins.Add(-done.Truncate(modelDrain / status.DrainSteps))
 	}
@@ -349,7 +349,7 @@ func (h *history) leave() string {
 	return who.name + " is dropped"
 }
 
-// hear records that an agent is alive.
+// hear updates the last-seen time of an agent.
 func (m *model) hear(who historian) *modelAgent {
 	a := m.agents[who.name]
 	if a == nil {
@@ -364,7 +364,7 @@ func (m *model) heartbeat(who historian, said []string) {
 	a := m.hear(who)
 	before := a.said
 	a.said = map[ID]string{}
-	for id, word := range before { // claims that stand meanwhile, so that nobody else could take them
+	for id, word := range before { // so that no other agent can report these backends meanwhile
 		a.said[id] = word
 	}
 	kept := map[ID]bool{}

@@ -138,7 +138,7 @@ func TestProtection_OneAgentAloneNeverRemovesARegion(t *testing.T) {
 		}
 	})
 	inThreeRegions(t, func(s *threeRegions) {
-		for name := range siteNames { // never two within a window
+		for name := range siteNames { // never two reports within a window
 			s.say("unhealthy", name)
 			s.live(2 * time.Minute)
 		}
@@ -236,7 +236,7 @@ func TestProtection_OfARegionOutlivesARestart(t *testing.T) {
 	})
 }
 
-// The release of a name releases its backends from the holds of agents and regions.
+// The release of a name also releases its backends from the holds of agents and regions.
 func TestProtection_ANameIsReleasedFromAll(t *testing.T) {
 	inThreeRegions(t, func(s *threeRegions) {
 		s.say("unhealthy", 0, 1, 2)

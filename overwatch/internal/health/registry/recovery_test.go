@@ -60,7 +60,7 @@ func TestClaim_OneSuccessOfAnAgentThatHasBegunBringsNothingBack(t *testing.T) {
 				test.before(w, beat)
 				beat("healthy", test.successes)
 				w.see(a1, test.want)
-				beat("healthy", test.successes) // the same again, and then more
+				beat("healthy", test.successes) // first the same number again, then more
 				w.see(a1, test.want)
 				if beat("healthy", 3); test.want.Reason == status.ReasonRememberedUnhealthy {
 					w.see(a1, agentHealthy)
@@ -70,8 +70,8 @@ func TestClaim_OneSuccessOfAnAgentThatHasBegunBringsNothingBack(t *testing.T) {
 	}
 }
 
-// A check result that is ignored because of self-isolation decides nothing: the backend needs as many successes as
-// without it.
+// A check result that is ignored because of self-isolation has no effect: the backend needs as many successes as
+// without the result.
 func TestClaim_OneSuccessBringsNothingBackWhileVerdictsAreSetAside(t *testing.T) {
 	inSites(t, func(s *sites) {
 		const d = "d.example:10.0.0.1:80"

@@ -242,7 +242,7 @@ func TestSources_StaticBeforeAPIBeforeAgent(t *testing.T) {
 		sees("agent", 100, "agents")
 		w.must(w.ApplyGoodbye(w.ctx(), agent))
 		w.seeNone(a1)
-		w.must(w.ChangeDeclarations(w.ctx(), nil, []ID{id(a1)})) // nothing is there to be withdrawn
+		w.must(w.ChangeDeclarations(w.ctx(), nil, []ID{id(a1)})) // no declaration exists
 		w.seeNone(a1)
 	})
 }
@@ -330,7 +330,7 @@ func TestCheck_DetailsOfTheAgentsCheckAreFollowed(t *testing.T) {
 		said[0].Check = wire.Check{Type: "grpc",
 			Detail: check.Detail{GRPCService: "shop.v1.Orders", Counting: check.Leaky}}
 		said[1].Check = wire.Check{Type: "http", Path: "/",
-			Detail: check.Detail{Method: "DELETE"}} // a check that would change something
+			Detail: check.Detail{Method: "DELETE"}} // a check with side effects
 		_, err := w.ApplyHeartbeat(w.ctx(), agent, &wire.Heartbeat{Backends: said})
 		w.must(err)
 		want := check.Detail{GRPCService: "shop.v1.Orders", Counting: check.Leaky}
@@ -360,7 +360,7 @@ func TestCheck_OfALaterVersionBecomesAConnection(t *testing.T) {
 		if got := w.View().Get(id(a2)).Check(); got != want {
 			t.Errorf("the check is %+v, want %+v", got, want)
 		}
-		want.Interval, want.Timeout = 0, 0 // they are for who is at hand: the node checks at its own
+		want.Interval, want.Timeout = 0, 0 // the times are for the agent; the node uses its own times
 		if targets := w.View().CheckTargets(); len(targets) != 2 || targets[1].Spec != want {
 			t.Errorf("targets are %+v", targets)
 		}
@@ -400,7 +400,7 @@ func TestCommands_EndWithTheRegistry(t *testing.T) {
 	})
 }
 
-// A refused backend has its rule, and a transition of another backend does not end the refusal.
+// A refused backend is listed with the rule, and a transition of another backend does not end the refusal.
 func TestTransition_KeepsTheRefusalsOfOtherBackends(t *testing.T) {
 	inWorld(t, validating, func(w *world) {
 		agent := w.authority.agent("one", "eu", "a.example", "d.example")

@@ -119,7 +119,7 @@ func TestRestart_WhatNobodyHadJudgedIsUnknown(t *testing.T) {
 	})
 }
 
-// failed reports a failed check. The number of failures is below the thresholds.
+// failed reports a failed check. The number of failures is below the failure threshold.
 func (w *world) failed(s string) {
 	w.t.Helper()
 	w.must(w.ApplyCheckResult(w.ctx(), CheckResult{ID: id(s), Outcome: check.Failure, Err: "timeout"}))
@@ -145,7 +145,7 @@ func TestRestart_WhatWasHealthyStaysSoUntilItsThresholdOfFailures(t *testing.T) 
 			got.State != check.StateUnknown {
 			t.Errorf("the failures are shown as %+v", got)
 		}
-		// The agent was restarted too and has no check result yet. Later it has one.
+		// The agent was restarted too and has no check result yet. Later it has a result.
 		w.beat(agent, a1+" none")
 		w.see(a1, remembered)
 		w.beat(agent, a1+" healthy")
@@ -279,7 +279,7 @@ func TestReadmit_WithdrawsWhatMayBeClaimedNoMoreAndNothingElse(t *testing.T) {
 		if got := w.beat(two, a1+" healthy", a2+" healthy"); got != nil {
 			t.Errorf("what was withdrawn is refused to another: %v", got)
 		}
-		w.must(w.ApplyGoodbye(w.ctx(), one)) // which takes nothing of another's with it
+		w.must(w.ApplyGoodbye(w.ctx(), one)) // does not withdraw reports of the other agent
 		w.seeNone(b1)
 		w.see(a1, agentHealthy)
 	})
@@ -419,7 +419,7 @@ func TestRestart_EarlyWarningsGoOn(t *testing.T) {
 		w.share(a1, 0.55, true)
 		w.pass(5 * time.Second)
 		w.share(a1, 0.4, true)
-		w.beatWarned(one, warned, a1+" healthy") // repeats it: nothing begins anew
+		w.beatWarned(one, warned, a1+" healthy") // a repeated warning does not restart the ramp
 		w.share(a1, 0.4, true)
 		w.beat(one, a1+" healthy")
 		w.pass(5 * time.Second)

@@ -13,7 +13,7 @@ import (
 func TestSaving_IsBatchedAndFollowsWhatIsGone(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
 		agent := w.authority.agent("one", "eu", "a.example")
-		for i := range 40 { // flapping ten times a second
+		for i := range 40 { // ten changes per second
 			w.beat(agent, a1+[]string{" healthy", " unhealthy"}[i%2])
 			w.pass(100 * time.Millisecond)
 		}

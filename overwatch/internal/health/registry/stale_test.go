@@ -31,7 +31,7 @@ const detectionBound = time.Second
 
 func TestSilence_StaleAfterTheThresholdAndRemovedAfterRemoveAfter(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {
-		w.pass(30 * time.Millisecond) // off the grain of the timers
+		w.pass(30 * time.Millisecond) // not a multiple of the resolution of deadlines
 		agent := w.authority.agent("one", "eu", "a.example")
 		w.beat(agent, a1+" healthy")
 		w.pass(DefaultStaleThreshold - time.Millisecond)
@@ -69,7 +69,7 @@ func TestSilence_DoesNotCountWhileThisNodeStandsStill(t *testing.T) {
 		w.see(a1, agentHealthy)
 		w.pass(2 * (detectionBound + maxSleep))
 		w.see(a1, staleUnknown)
-		slept.Add(int64(DefaultRemoveAfter)) // one that was silent before stays so
+		slept.Add(int64(DefaultRemoveAfter)) // an agent that was silent before stays silent
 		w.pass(maxSleep)
 		w.see(a1, staleUnknown)
 	})
@@ -143,7 +143,7 @@ func TestSilence_ValidationDecidesMeanwhile(t *testing.T) {
 		}
 		w.see(a1, staleValidated)
 		w.seeNone(a2)
-		w.see(b1, staleFailing) // configuration still declares it
+		w.see(b1, staleFailing) // the configuration still declares the backend
 		w.verdict(a1, check.Failure)
 		w.seeNone(a1)
 	})
@@ -255,7 +255,7 @@ func TestVerdict_ThatConfirmsInALargeServiceIsShownSoon(t *testing.T) {
 		w.must(w.SetStaticDeclarations(w.ctx(), list))
 		one := list[0].ID.String()
 		w.verdict(one, check.Success)
-		w.see(one, validated) // a change is shown at once
+		w.see(one, validated) // a changed status is published immediately
 		w.verdict(one, check.Success)
 		before := w.View().Service("a.example")
 		w.verdict(one, check.Success)
@@ -302,13 +302,13 @@ func TestRetime_AShorterIntervalMakesNoVerdictTooOld(t *testing.T) {
 		w.see(a1, staleValidated)
 		w.must(w.SetTiming(w.ctx(), shorter))
 		w.see(a1, staleValidated)
-		w.verdict(a1, check.Success) // by the new interval
+		w.verdict(a1, check.Success) // expires after three new intervals
 		w.pass(3*shorter.ValidationInterval - time.Second)
 		w.see(a1, staleValidated)
 		w.pass(2 * time.Second)
 		w.seeNone(a1)
 	})
-	inWorld(t, validating, func(w *world) { // where no check comes at all, they count no longer than before
+	inWorld(t, validating, func(w *world) { // without further checks, results expire as before the change
 		agent := w.authority.agent("one", "eu", "a.example")
 		w.beat(agent, a1+" healthy")
 		w.verdict(a1, check.Failure)
@@ -383,7 +383,7 @@ func TestSilence_LateHeartbeatAsksForOwnChecks(t *testing.T) {
 			w.beat(other, b1+" healthy")
 			w.pass(10 * time.Second)
 		}
-		if got := asked.take(); got != "" { // once for each silence
+		if got := asked.take(); got != "" { // once per late heartbeat
 			t.Errorf("asked again for %q", got)
 		}
 		w.beat(agent, a1+" healthy", a2+" healthy")

@@ -40,7 +40,7 @@ func TestOutsider_ItsUnhealthyIsShownAndDoesNotDecideAgainstAnOwnCheck(t *testin
 				declare(w, named(a1, "one"))
 				w.see(a1, agentUnhealthy)
 				declare(w, static(a1))
-				w.beatFor(3*validating.ValidationInterval+time.Second, agent, a1+" unhealthy") // the node's verdict is too old
+				w.beatFor(3*validating.ValidationInterval+time.Second, agent, a1+" unhealthy") // the own check expires
 				w.see(a1, agentUnhealthy)
 			})
 		})
@@ -71,7 +71,7 @@ func TestOutsider_ItsDrainAndWarningsDoNotCountUntilItIsNamed(t *testing.T) {
 			t.Error("it is shown as draining")
 		}
 		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{named(a1, "one")}))
-		w.share(a1, 0.1, true) // by the warning, which is further than the drain
+		w.share(a1, 0.1, true) // the warning, because it lowers the share more than the drain
 		w.pass(2 * time.Second)
 		w.share(a1, 0, false)
 		w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(a1)}))
@@ -88,7 +88,7 @@ func TestOutsider_MakesWayForTheNamedAgent(t *testing.T) {
 			t.Errorf("refused %v", got)
 		}
 		w.see(a1, outsiderUnhealthy)
-		// a2, which no declaration gives it
+		// The refused backend is a2: no declaration names the agent for it.
 		if got := w.beat(two, a1+" unhealthy", a2+" healthy"); !slices.Equal(got, []string{"conflicting_claim"}) {
 			t.Errorf("the named agent: refused %v", got)
 		}

@@ -24,8 +24,8 @@ func off(s string) Declaration {
 	return d
 }
 
-// A server whose check is disabled is not checked and serves, and earlier results do not count. After its check is
-// enabled, it serves until a check fails, even after a restart.
+// The node does not check a server whose check is disabled. The server serves, and earlier results have no effect.
+// After its check is enabled, it serves until a check fails, even after a restart.
 func TestUnchecked_ServesUntilACheckFails(t *testing.T) {
 	for _, restart := range []bool{false, true} {
 		inWorld(t, validating, func(w *world) {
@@ -34,7 +34,7 @@ func TestUnchecked_ServesUntilACheckFails(t *testing.T) {
 			w.see(b1, concluded(api.EffectiveUnhealthy, false, status.ReasonFailing))
 			w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{off(b1)}))
 			w.see(b1, uncheckedServes)
-			w.verdict(b1, check.Failure) // of a check that was under way
+			w.verdict(b1, check.Failure) // result of a check that began before
 			w.see(b1, uncheckedServes)
 			if b := w.View().Get(id(b1)); b.OwnCheck != (OwnCheck{}) || len(w.View().CheckTargets()) != 0 {
 				t.Errorf("%+v, targets %v", b.OwnCheck, w.View().CheckTargets())

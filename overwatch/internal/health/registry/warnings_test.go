@@ -51,7 +51,7 @@ func TestBleed_LowersTheShareToATenthAndRaisesItAgain(t *testing.T) {
 		w.see(a1, concluded(api.EffectiveHealthy, true, status.ReasonWarnsOfCPU))
 		w.pass(15 * time.Second)
 		w.share(a1, 0.55, true)
-		w.beatWarned(agent, wire.Warnings{CPUMillis: halfMinute}, a1+" healthy") // repeats it: nothing changes
+		w.beatWarned(agent, wire.Warnings{CPUMillis: halfMinute}, a1+" healthy") // a repeated warning has no effect
 		w.pass(15 * time.Second)
 		w.share(a1, 0.1, true)
 		if n := w.changed.count() - before; n != status.WarningSteps+1 {
@@ -87,7 +87,7 @@ func TestBleed_TurnsWhereItIs(t *testing.T) {
 		w.pass(5 * time.Second)
 		w.share(a1, 0.55, true)
 		w.beatWarned(agent, wire.Warnings{MemoryMillis: 2 * halfMinute}, a1+" healthy")
-		w.share(a1, 0.55, true) // from there on at the new pace
+		w.share(a1, 0.55, true) // falls at the new rate from now on
 		w.pass(20 * time.Second)
 		w.share(a1, 0.25, true)
 	})
@@ -116,7 +116,7 @@ func TestBleed_IsOnlyOfTheBackendsNamed(t *testing.T) {
 		w.pass(15 * time.Second)
 		w.share(a1, 1, true)
 		w.share(a2, 0.55, true)
-		w.share(a3, 1, true) // not the agent's to speak of
+		w.share(a3, 1, true) // the agent does not report this backend
 	})
 }
 
@@ -143,7 +143,7 @@ func TestBleed_EndsWithTheClaim(t *testing.T) {
 		w.share(a1, 0.1, true)
 		w.must(w.ApplyGoodbye(w.ctx(), agent))
 		w.share(a1, 1, true)
-		w.signal(agent, wire.Warnings{CPUMillis: 1000}, a1) // claims nothing any more
+		w.signal(agent, wire.Warnings{CPUMillis: 1000}, a1) // the agent has no reports
 		w.pass(2 * time.Second)
 		w.share(a1, 1, true)
 	})
@@ -181,7 +181,7 @@ func TestDrain_ByMessageTakesTheTimeThatTheAgentGives(t *testing.T) {
 		for i := range m.Backends {
 			m.Backends[i].DrainMillis = 10_000
 		}
-		_, err = w.ApplyHeartbeat(w.ctx(), agent, m) // repeats it: the drain goes on
+		_, err = w.ApplyHeartbeat(w.ctx(), agent, m) // a repeated request does not restart the drain
 		w.must(err)
 		w.pass(5 * time.Second)
 		w.share(a1, 0, false)

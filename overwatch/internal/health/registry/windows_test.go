@@ -8,7 +8,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// weigh returns an order of a weight.
+// weigh returns the admin state of a weight.
 func weigh(s string, weight int) AdminState {
 	at := id(s)
 	return AdminState{Kind: api.OrderWeight, Service: at.Service, Address: at.Address, Port: at.Port, Weight: weight,
@@ -38,7 +38,7 @@ func TestWeight_CountsOverEachSourceAndEndsByItself(t *testing.T) {
 			if w.changed.count() == before {
 				t.Errorf("nobody was told that %s has another weight", s)
 			}
-			w.beat(agent, a1+" healthy") // which says 100 again
+			w.beat(agent, a1+" healthy") // the report still has the weight 100
 			w.must(w.SetStaticDeclarations(w.ctx(), []Declaration{static(static1)}))
 			w.weight(s, 7)
 		}
@@ -116,7 +116,7 @@ func TestWindow_BeginsAndEndsByItselfAlsoAfterARestart(t *testing.T) {
 				t.Errorf("%s: told of what began: %+v", name, b)
 			}
 			o.IsActive = true
-			w.keep(o) // as who was told does
+			w.keep(o) // as the receiver of the call does
 			restart()
 			w.weight(a1, 5)
 			if b := w.begun(); len(b) != told+1 {
@@ -132,7 +132,7 @@ func TestWindow_BeginsAndEndsByItselfAlsoAfterARestart(t *testing.T) {
 	})
 }
 
-// A node that was down at the begin of a window reports the begin at its start. The drain has the same state as on
+// A node that was down at the start of a window reports the start when it starts. The drain has the same state as on
 // other nodes.
 func TestWindow_ThatBeganWhileTheNodeWasDown(t *testing.T) {
 	inWorld(t, notValidating, func(w *world) {

@@ -33,15 +33,15 @@ type world struct {
 	disk      disk
 	stop      func()
 
-	kept []AdminState // what a store would have
+	kept []AdminState // admin states in the store
 
 	mu      sync.Mutex
-	expired []AdminState // what Expired was told of
-	began   []AdminState // what Began was told of
+	expired []AdminState // arguments of AdminStateExpired
+	began   []AdminState // arguments of AdminStateBegan
 }
 
-// SetDrain drains a backend to a share of 0 and stores the order for a restart. A duration of 0 means the duration of
-// the service.
+// SetDrain drains a backend to a share of 0 and stores the admin state for a restart. A duration of 0 means the
+// duration of the service.
 func (w *world) SetDrain(ctx context.Context, id ID, over time.Duration) (ends time.Time, err error) {
 	if over == 0 {
 		over = w.DrainTime(id.Service)
@@ -65,20 +65,20 @@ func (w *world) ClearDrain(ctx context.Context, id ID) error {
 	return w.ClearAdminState(ctx, o.Kind, o.Service, o.Address, o.Port)
 }
 
-// keep stores an order for the next restart.
+// keep stores an admin state for the next restart.
 func (w *world) keep(o AdminState) {
 	o.CreatedAt = o.CreatedAt.Round(0)
 	w.kept = append(slices.DeleteFunc(w.kept, func(other AdminState) bool { return other.HasSameObject(&o) }), o)
 }
 
-// begun returns the orders that Began was called with.
+// begun returns the arguments of the calls of AdminStateBegan.
 func (w *world) begun() []AdminState {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.Clone(w.began)
 }
 
-// ended returns the orders that Expired was called with.
+// ended returns the arguments of the calls of AdminStateExpired.
 func (w *world) ended() []AdminState {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -167,7 +167,7 @@ func (d *disk) all() []store.Status {
 	return all
 }
 
-// These are the timings of most tests, the reference values of the specification.
+// The timings of most tests: the reference values of the specification.
 var (
 	validating = Timing{
 		StaleThreshold: DefaultStaleThreshold, RemoveAfter: DefaultRemoveAfter,
@@ -252,7 +252,7 @@ func (w *world) must(err error) {
 
 func (w *world) ctx() context.Context { return w.t.Context() }
 
-// id reads an id that is right.
+// id parses a valid id.
 func id(s string) ID {
 	id, err := ParseID(s)
 	if err != nil {
@@ -261,14 +261,14 @@ func id(s string) ID {
 	return id
 }
 
-// tcp is a check that needs nothing.
+// tcp is a TCP check without settings.
 var tcp = reduce.Connection()
 
 func static(s string) Declaration {
 	return Declaration{ID: id(s), Weight: 100, Region: "eu", Check: unique.Make(tcp)}
 }
 
-// named returns a static declaration that contains the agent of the server.
+// named returns a static declaration that names the agent of the server.
 func named(s, agent string) Declaration {
 	d := static(s)
 	d.Agent = agent
@@ -320,7 +320,7 @@ func (w *world) beatFor(d time.Duration, from trust.Agent, said ...string) {
 	}
 }
 
-// verdict reports the result of one own check of the node. The state is that of a threshold of one.
+// verdict applies the result of an own check, with the state for thresholds of one.
 func (w *world) verdict(s string, outcome check.Outcome) {
 	w.t.Helper()
 	v := CheckResult{ID: id(s), Outcome: outcome, State: check.StateHealthy, Latency: time.Millisecond}
