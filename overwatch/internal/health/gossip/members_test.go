@@ -22,7 +22,7 @@ func TestMembers_StatusFollowsPingsAndDepartures(t *testing.T) {
 	start := time.Now()
 	m := newMembers(Member{Name: "ow-1", Self: true, Status: StatusAlive}, time.Second)
 	m.addMember(peerNode("ow-2"), start)
-	m.addMember(peerNode("ow-1"), start) // memberlist reports ourselves too
+	m.addMember(peerNode("ow-1"), start) // memberlist also reports this node
 	at := func(d time.Duration) Member { return m.list(start.Add(d))[1] }
 	if got := at(0); got.Status != StatusAlive || got.Region != "us" || got.Version != "2.0" ||
 		got.Address.String() != "192.0.2.9:7946" {

@@ -72,7 +72,7 @@ type testRegistry struct {
 func newTestRegistry() *testRegistry { return &testRegistry{calls: make(chan call, 1<<16)} }
 
 func (r *testRegistry) ApplyHeartbeat(_ context.Context, a trust.Agent, m *wire.Heartbeat) (registry.Outcome, error) {
-	told := *m // whose backends the caller uses again
+	told := *m // the caller reuses its backends
 	told.Backends = slices.Clone(m.Backends)
 	r.calls <- call{agent: a.ID(), heartbeat: &told, at: time.Now()}
 	return r.outcome, nil

@@ -281,7 +281,7 @@ func TestDoor_DropsNothingThatMemberlistSends(t *testing.T) {
 	a := newTestAgent(t, "a1", gossipKey, nodes[0].Addr())
 	a.enrol()
 	a.reach()
-	nodes[2].stop() // the others suspect it, tell each other, and bury it
+	nodes[2].stop() // the other nodes suspect the node, and then treat it as dead
 	eventually(t, "the death is agreed on", func() bool {
 		return nodes[0].Members()[2].Status == StatusDead && nodes[1].Members()[2].Status == StatusDead
 	})

@@ -42,7 +42,7 @@ func TestQueue_EveryWorkerOfAGroupIsWoken(t *testing.T) {
 						return
 					}
 					taken <- a
-					<-ctx.Done() // busy for ever: what is left must go to the others
+					<-ctx.Done() // blocks: the other workers must receive the remaining messages
 				}
 			}()
 		}

@@ -29,7 +29,7 @@ func TestLane_SourcesTakeTurns(t *testing.T) {
 		l.add(waiting(key(i), from("192.0.2.1", false), 10))
 	}
 	l.add(waiting(key(100), from("192.0.2.2", false), 10))
-	l.add(waiting(key(200), from("192.0.2.1", true), 10)) // the same host's streams count apart
+	l.add(waiting(key(200), from("192.0.2.1", true), 10)) // streams of the host are a separate source
 	var order []identity.KeyID
 	for {
 		a, ok := l.removeNext()
@@ -57,11 +57,11 @@ func TestLane_SourcesTakeTurns(t *testing.T) {
 func TestLane_AForgedKeyIDTakesNoPlaceOfTheAgent(t *testing.T) {
 	l := newQueueClass()
 	for i := range 10 * maxSenderMessages {
-		for _, host := range []string{"198.51.100.1", "192.0.2.1"} { // also from behind the agent's own address
+		for _, host := range []string{"198.51.100.1", "192.0.2.1"} { // the second is the agent's own address
 			forged := from(host, i%2 == 0)
 			forged.addr = netip.AddrPortFrom(forged.addr.Addr(), 4000)
 			if host == "192.0.2.1" && forged.stream {
-				continue // that is one with the agent's own streams
+				continue // the source of the agent's own streams
 			}
 			l.add(waiting(key(1), forged, 10))
 		}

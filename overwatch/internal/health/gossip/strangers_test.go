@@ -67,7 +67,7 @@ func TestNode_StaysWellAmongStrangersOfTheUpstreamLibrary(t *testing.T) {
 		name    string
 		s       stranger
 		edit    func(*memberlist.Config)
-		counted []frame.Fault // what the node may count, the first for certain; empty if there is nothing to count
+		counted []frame.Fault // reasons that the node may count, and must count if first; empty: none
 	}{
 		{"ordinary peer", stranger{}, func(c *memberlist.Config) { c.EnableCompression = false }, nil},
 		{"compressed", stranger{}, func(c *memberlist.Config) { c.EnableCompression = true }, []frame.Fault{frame.Malformed}},
@@ -100,7 +100,7 @@ func TestNode_StaysWellAmongStrangersOfTheUpstreamLibrary(t *testing.T) {
 			a.enrol()
 			list := try.s.peer(t, n, try.edit)
 			defer list.Shutdown()
-			if try.s.broadcasts != nil { // which go with whatever it sends
+			if try.s.broadcasts != nil { // memberlist adds broadcasts to each packet
 				at := &memberlist.Node{Name: "ow-1", Addr: n.Addr().Addr().AsSlice(), Port: n.Addr().Port()}
 				if err := list.SendBestEffort(at, []byte("hello")); err != nil {
 					t.Error(err)
@@ -167,19 +167,19 @@ func TestNode_StaysWellInACrowdThatGossipsAboutOthers(t *testing.T) {
 			peer := s.peer(t, n, func(c *memberlist.Config) {
 				c.Name, c.EnableCompression = fmt.Sprintf("alias-%d-%d", round, i), false
 				if i == 0 {
-					c.Name = "ow-1" // a conflict, which memberlist settles by gossip
+					c.Name = "ow-1" // a name conflict, which memberlist resolves
 				}
 			})
 			crowd = append(crowd, peer)
 		}
 		for i, peer := range crowd {
 			switch i % 3 {
-			case 0: // says goodbye
+			case 0: // leaves
 				_ = peer.Leave(100 * time.Millisecond)
 				_ = peer.Shutdown()
-			case 1: // dies, and the others tell so
+			case 1: // stops, and the others report it as dead
 				_ = peer.Shutdown()
-			default: // hears from all that they are dead, and goes then
+			default: // receives the reports that the others are dead, and then stops
 			}
 		}
 		a.datagram(a.heartbeat())

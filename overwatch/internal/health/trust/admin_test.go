@@ -108,12 +108,12 @@ func TestUnpin_TheRunningProcessCannotEnrolAgainButTheNextCan(t *testing.T) {
 		"restart the agent") {
 		t.Errorf("detail %q", refusal.Detail)
 	}
-	next := a.again() // with the files it had: as after a change of the token
+	next := a.again() // with the same files, as after a change of the token
 	if m := next.enrol("app.test"); !m.NewlyPinned {
 		t.Error("not pinned")
 	}
 	r.taken(next.beat())
-	must(t, r.trust.Unpin(t.Context(), "eu-web-1")) // once more
+	must(t, r.trust.Unpin(t.Context(), "eu-web-1")) // a second unpin
 	r.told(next.enrolment("app.test"), wire.CodeNotEnrolled)
 	next.again().enrol("app.test")
 }

@@ -131,11 +131,11 @@ type rig struct {
 	mu     sync.Mutex
 	time   time.Time
 	logged bytes.Buffer
-	knows  []string // who knew all tokens of the set that it was told with
+	knows  []string // agents in the calls of KnowsAll
 	sets   map[TokenSet]bool
 }
 
-// rigPolicies are those of every rig.
+// rigPolicies are the policies of every rig.
 var rigPolicies = map[string][]netip.Prefix{"db.test": {netip.MustParsePrefix("10.0.0.0/8")}}
 
 func newRig(t testing.TB) *rig {

@@ -44,7 +44,7 @@ func TestOpen_ACopiedIdentityIsReported(t *testing.T) {
 	original.enrol("app.test")
 	r.advance(time.Minute)
 	copied.enrol("app.test")
-	r.refused(original.stated(), ReasonReplay) // it may have been on its way
+	r.refused(original.stated(), ReasonReplay) // the message may have been delayed
 	r.advance(twinGrace)
 	for range 2 {
 		refusal := r.refused(original.stated(), Reason(wire.CodeDuplicate.String()))
