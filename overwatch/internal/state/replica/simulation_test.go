@@ -24,7 +24,7 @@ var (
 
 const (
 	retention = 6 * time.Hour
-	skew      = 2 * time.Minute // of a clock that is right
+	skew      = 2 * time.Minute // maximum error of a correct clock
 	names     = 8
 )
 
@@ -34,10 +34,10 @@ type world struct {
 	rand  *rand.Rand
 	nodes []*member
 	cut   map[[2]int]bool
-	acked []replica.Object // decisions that operators were told of, and that no disk has lost since
+	acked []replica.Object // confirmed decisions that at least one disk contains
 	told  []decision
 	value int
-	whole bool // no disk was lost since all nodes held the same: one may be
+	whole bool // no disk was lost since all nodes had equal objects, so one may be lost
 	wrong bool // clocks are wrong at times
 	story []string
 	causes
@@ -54,12 +54,12 @@ type member struct {
 	stored  []replica.Object
 	synced  time.Time
 	marks   *replica.Marks
-	met     time.Time // when synced was last stored, by a clock that is right
+	met     time.Time // real time at which synced was last stored
 	knows   knowledge
 	backup  *backup
 	fetched map[int][2]uint64 // start and number of the last change, by node
 	disks   int
-	audited map[int]bool // decisions that stand no more, by number
+	audited map[int]bool // replaced decisions, by number
 }
 
 // decision is an object that a node has confirmed to an operator, and the disk that stored it.
@@ -67,7 +67,7 @@ type decision struct {
 	replica.Object
 	by   *member
 	disk int
-	at   time.Time // in truth
+	at   time.Time // real time
 }
 
 type backup struct {
@@ -99,7 +99,7 @@ func (m *member) start() {
 	m.tend()
 }
 
-// reaches reports whether two nodes hear each other.
+// reaches reports whether two nodes can exchange messages.
 func (m *member) reaches(other *member) bool {
 	return m != other && m.up && other.up && !m.cut[[2]int{min(m.id, other.id), max(m.id, other.id)}]
 }
@@ -145,7 +145,7 @@ func (m *member) save() {
 	m.stored, m.synced, m.marks = m.table.All(), m.table.Synced(), &marks
 }
 
-// lost records the decisions on objects of a disk that no disk contains any more, also not a later one.
+// lost removes the confirmed decisions of a lost disk, unless another disk contains the decision or a later one.
 func (w *world) lost(gone []replica.Object) {
 	for _, o := range gone {
 		w.acked = slices.DeleteFunc(w.acked, func(a replica.Object) bool {
@@ -227,7 +227,7 @@ func (m *member) ask(other *member, whole bool) {
 	}
 }
 
-// round has every node ask every other.
+// round makes every node request the changes of every other node.
 func (w *world) round(whole bool) {
 	for _, i := range w.rand.Perm(len(w.nodes)) {
 		for _, j := range w.rand.Perm(len(w.nodes)) {

@@ -201,13 +201,13 @@ func TestVersions_AFailedWriteIsNotOffered(t *testing.T) {
 	if got := offered(t, s).Objects; len(got) != 1 || s.Replicas().Objects != 1 {
 		t.Errorf("offered: %+v", got)
 	}
-	putOne(t, s, "three.example", "") // others lack it that had all before
+	putOne(t, s, "three.example", "") // other nodes that had all objects lack this object
 	if now := s.Replicas().Changes; now <= before || s.ChangedSince(before) != 1 {
 		t.Errorf("after change %d, the last one is %d, with %d objects", before, now, s.ChangedSince(before))
 	}
 }
 
-// Versions by a wrong clock are replaced after the clock is corrected, and other nodes accept the new versions.
+// Versions of a wrong clock are replaced after the clock is corrected, and other nodes accept the new versions.
 func TestVersions_AMendedClockGivesNewVersions(t *testing.T) {
 	now := time.Now()
 	clock := func() time.Time { return now.Add(time.Hour) }
@@ -296,7 +296,7 @@ func endOnOneNode(t *testing.T) {
 	if err := b.Close(); err != nil {
 		t.Fatal(err)
 	}
-	ahead = 0 // mended: the order is in force at the next start
+	ahead = 0 // the clock is correct: the admin state is active after the next start
 	b = openNode(t, dirs[1], "b", clocks[1])
 	exchange(t, a, b)
 	orders(b, 1)
