@@ -21,7 +21,7 @@ const (
 // Challenge returns the value of WWW-Authenticate for a peer that requests keys.
 func (s *Sync) Challenge() string { return s.server.Challenge() }
 
-// errWrongSecret reports a proof by another secret.
+// errWrongSecret reports a proof with another secret.
 var errWrongSecret = errors.New(
 	"the proof is not by the secret of this node: overwatch.dnssec.key_sync.secret must be the same on all nodes, " +
 		"or where it is not set, the gossip key and all agent_tokens")

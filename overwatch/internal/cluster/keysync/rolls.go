@@ -46,7 +46,7 @@ func stepPause(rolls []dnssec.RollState, now time.Time) time.Duration {
 	return least
 }
 
-// otherWithin is the age of a key at which nodes start to change its algorithm, each at a random time before.
+// otherWithin is the age of a key at which nodes start to change its algorithm, each at a random time before this age.
 const otherWithin = 10 * time.Minute
 
 // stepRolls takes the possible steps of the rollovers after a round. off is the reason why no keys are exchanged, or

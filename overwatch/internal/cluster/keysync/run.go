@@ -27,9 +27,9 @@ const firstRetry = 10 * time.Second
 const unsettledPause = 250 * time.Millisecond
 
 // Bootstrap requests the keys of zones with missing or damaged keys from the peers. It returns when no key is missing,
-// when all peers have answered, or after bootTime or bootRefused. The caller then makes the missing keys. If some zones
-// have keys and no key is damaged, it returns immediately, so that these zones are answered; a new zone receives a
-// provisional key.
+// when all peers have answered, or after bootTime or bootRefused. The caller then creates the missing keys. If some
+// zones have keys and no key is damaged, it returns immediately, so that the node answers queries for these zones; a
+// new zone receives a provisional key.
 func (s *Sync) Bootstrap(ctx context.Context) {
 	if settings := s.settings.Get(); len(settings.Peers) == 0 || settings.Secret.Usable(s.o.Holders) != nil ||
 		len(s.o.Zones.Missing()) == 0 || !s.o.Zones.NoKeys() && s.o.Zones.Damage() == nil {

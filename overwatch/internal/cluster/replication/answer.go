@@ -41,7 +41,7 @@ type Question struct {
 // message is the plain text of an answer.
 type message struct {
 	Instance string        `json:"instance"`
-	Time     time.Time     `json:"time"` // by the clock of the answerer
+	Time     time.Time     `json:"time"` // according to the answering node
 	Digest   string        `json:"digest"`
 	Has      bool          `json:"has"` // the answering node supports Question.Has
 	Offer    replica.Offer `json:"offer"`
