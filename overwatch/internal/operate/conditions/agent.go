@@ -7,8 +7,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// AgentStatus returns the gossip status of an agent by its heartbeat interval. It is suspect after a missing heartbeat,
-// and dead after the number of missing heartbeats of its threshold, or after its leave message.
+// AgentStatus returns the gossip status of an agent according to its heartbeat interval. It is suspect after a missing
+// heartbeat, and dead after the number of missing heartbeats of its threshold, or after its leave message.
 func AgentStatus(a registry.AgentState, now time.Time) api.GossipStatus {
 	if a.HasLeft() {
 		return api.GossipDead

@@ -347,7 +347,7 @@ func (j *Judge) walkAgents(l *losses, to report) {
 	}
 }
 
-// walkReplication reports why changes by operators do not reach all nodes.
+// walkReplication reports why changes of operators do not reach all nodes.
 func (j *Judge) walkReplication(to report) {
 	for _, sentence := range listed(j.o.NotReplicated) {
 		peer, _, of := strings.Cut(sentence, " takes no part in replication") // at most one sentence concerns no peer

@@ -13,8 +13,8 @@ import (
 // unheardFor is the time without a message after which a node is reported. A restart takes less time.
 const unheardFor = 30 * time.Second
 
-// walkNodes reports peers that do not answer, nodes without gossip messages, node IDs that two nodes use, and that
-// agreement between nodes is not possible. Each node has at most one condition.
+// walkNodes reports peers that do not answer, nodes without gossip messages, node IDs that two nodes use, and failures
+// that other nodes cannot confirm at present. Each node has at most one condition.
 func (j *Judge) walkNodes(to report) {
 	lost := map[string]bool{}
 	for _, p := range listed(j.o.LostPeers) {

@@ -9,7 +9,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// walkOrders reports the active admin states, and drains by agents.
+// walkOrders reports the active admin states, and the drains that agents requested.
 func (j *Judge) walkOrders(to report) {
 	for _, o := range j.o.View.AdminStates() {
 		if !o.IsActive {

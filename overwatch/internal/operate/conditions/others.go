@@ -9,7 +9,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// walkSignatures reports signatures that are served until they expire, because renewal failed.
+// walkSignatures reports signatures whose renewal failed. Answers contain these signatures until they expire.
 func (j *Judge) walkSignatures(to report) {
 	if j.o.SignaturesEnd == nil {
 		return

@@ -11,8 +11,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// walkRejected reports the nodes with a certificate that agents reject. It detects this node by agents that do not
-// enroll, and other nodes by reports of agents.
+// walkRejected reports the nodes with a certificate that agents reject. Agents that do not enroll indicate that they
+// reject this node. Reports of agents list the rejected other nodes.
 func (j *Judge) walkRejected(to report) {
 	if j.o.Rejecting != nil {
 		if count, from := j.o.Rejecting(); count > 0 {
@@ -55,7 +55,7 @@ func rejecters(agents []string) string {
 
 const (
 	// peersWait is the maximum time after the start in which a node is not ready because peers serve names that it does
-	// not.
+	// not serve.
 	peersWait = time.Minute
 	// firstAnswerWait is the maximum time after the start in which a node waits for the first answers of its peers.
 	firstAnswerWait = 5 * time.Second

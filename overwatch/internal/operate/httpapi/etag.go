@@ -13,7 +13,7 @@ import (
 )
 
 // tagOf returns the entity tag of an object (RFC 9110 section 8.8.3). Callers pass only the changeable fields, so that
-// the tag is independent of statuses and counters.
+// the tag does not depend on statuses and counters.
 func tagOf(object any) string {
 	encoded, err := json.Marshal(object)
 	if err != nil {

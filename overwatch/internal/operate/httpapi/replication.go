@@ -51,7 +51,7 @@ type Hints interface {
 	Answer(where, backends, authorization string) (sealed string, err error)
 }
 
-// Replication carries operators' decisions between nodes.
+// Replication exchanges changes of operators with other nodes.
 type Replication interface {
 	Status() api.Replication
 	// Unused lists objects without effect: they refer to missing objects, or the configuration declares an object of the
