@@ -282,7 +282,7 @@ func (w *randomWorld) randomBackend(service string, i int) *registry.Backend {
 	if w.random.IntN(3) == 0 {
 		b.Address = netip.AddrFrom16([16]byte{0x20, 0x01, 0x0d, 0xb8, 15: byte(i)})
 	}
-	switch w.random.IntN(4) { // of every four: one bleeds, one drains
+	switch w.random.IntN(4) { // one in four has an early warning, one in four drains
 	case 0:
 		b.Share = w.random.Float64()
 	case 1:

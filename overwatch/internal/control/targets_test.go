@@ -50,7 +50,7 @@ func TestTargets_KeepWhatWasGood(t *testing.T) {
 		defer targets.Await(t.Context(), cfg, time.Second)()
 		for _, step := range []struct {
 			records []string
-			want    []string // beside the one that stands in the file
+			want    []string // in addition to the address in the file
 			problem string
 		}{
 			{[]string{"lb.test. 1 A 192.0.2.1", "lb.test. 1 A 192.0.2.2"}, []string{"192.0.2.1"}, ""},
@@ -60,13 +60,13 @@ func TestTargets_KeepWhatWasGood(t *testing.T) {
 			{[]string{"lb.test. 1 CNAME a.wild.test.", "a.wild.test. 1 A 192.0.2.3"}, []string{"192.0.2.1"},
 				"it leads to a name that this node answers itself: a.wild.test"},
 			{[]string{"lb.test. 1 CNAME x.test.", "x.test. 1 A 192.0.2.4"}, []string{"192.0.2.4"}, ""},
-			{[]string{"lb.test. 1 A 192.0.2.2"}, nil, // which is the other server's
+			{[]string{"lb.test. 1 A 192.0.2.2"}, nil, // the address of the other server
 				"an earlier server has its addresses and port"},
 		} {
 			records.Store(&step.records)
 			time.Sleep(3 * time.Second)
 			targets.declarations(cfg)
-			time.Sleep(11 * time.Second) // those before serve on
+			time.Sleep(11 * time.Second) // the previous addresses still serve
 			for range 3 {
 				var got []string
 				for _, d := range targets.declarations(cfg) {

@@ -9,9 +9,9 @@ import (
 //
 // Each step reduces the candidates of the previous step: candidates that may serve, or the fallback candidates if fewer
 // than the minimum (of both families) may serve; candidates of the family; candidates of regions that await no
-// failback, unless the other regions can serve better; candidates with a weight and a share above 0, unless none has;
-// candidates of the selected region; candidates that the algorithm within the region selects.
-// Fallback answers have a TTL of at most MaxFallbackTTL.
+// failback, unless the other regions can serve better; candidates with a weight and a share above 0, unless there are
+// none; candidates of the selected region; candidates that the algorithm within the region selects. Fallback answers
+// have a TTL of at most MaxFallbackTTL.
 func Decide(rules Rules, candidates []Candidate, family Family) Decision {
 	s := selection{candidates: candidates, rules: &rules, family: family, reasons: make([]Reason, len(candidates))}
 	decision := s.decide()
