@@ -66,8 +66,8 @@ func parseBackends(text string) (ids []registry.ID, err error) {
 }
 
 // accept counts received hints and returns the backends to check. It drops hints of this node itself, about unknown
-// backends, about backends of which the own check fails already, within hintGap after an earlier hint, and above the
-// rates. A dropped hint spends no token.
+// backends, about backends whose own check already fails, within hintGap after an earlier hint, and above the rates. A
+// dropped hint spends no token.
 func (e *Exchange) accept(node string, ids []registry.ID, now time.Time) (accepted []registry.ID) {
 	e.metrics.received.Add(float64(len(ids)))
 	e.mu.Lock()

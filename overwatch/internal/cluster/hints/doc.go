@@ -1,6 +1,6 @@
-// Package hints exchanges hints between overwatch nodes. A hint has the ids of backends of which a node has just seen a
-// failure. The receiver checks the backends immediately, instead of at its next interval. A hint has no authority: it
-// only causes a check, and only the result of this check counts.
+// Package hints exchanges hints between overwatch nodes. A hint contains the ids of backends whose failure a node has
+// just detected. The receiver checks the backends immediately, instead of at its next interval. A hint has no
+// authority: it only causes a check, and only the result of this check counts.
 //
 // Peers answer with their votes: the results of their own last checks of these backends. If agreement is on
 // (overwatch.validation.agree), the registry calls RequestVotes for a failure that waits for votes. Run then repeats

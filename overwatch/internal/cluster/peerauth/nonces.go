@@ -17,7 +17,7 @@ const nonceLife = time.Minute
 const (
 	nonceRandom = 16
 	nonceMarked = nonceRandom + 8
-	// nonceSize is the size of a nonce in bytes: random bytes, the time of issue, and an HMAC by the key of the process.
+	// nonceSize is the size of a nonce in bytes: random bytes, the time of issue, and an HMAC with the key of the process.
 	nonceSize = nonceMarked + sha256.Size
 )
 

@@ -33,7 +33,7 @@ func (a *Authenticated) Node() string { return a.request.node }
 // Seal encrypts the answer to the request.
 func (a *Authenticated) Seal(plain []byte) (string, error) { return a.request.seal(a.secret, plain) }
 
-// Authenticate verifies the header field Authorization of a request for a path with its query. It accepts a proof by
+// Authenticate verifies the header field Authorization of a request for a path with its query. It accepts a proof with
 // any of the secrets. Clients may receive the error.
 func (s *Server) Authenticate(secrets [][]byte, path, authorization string) (*Authenticated, error) {
 	r, proof, err := parseAuthorization(path, authorization)
