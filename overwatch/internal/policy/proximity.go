@@ -46,9 +46,9 @@ func nearestToPosition(s *selection) regionChoice {
 // MaxBias is the maximum absolute value of a region's bias.
 const MaxBias = 99
 
-// applyBias returns the biased distance of a region in kilometers, by the formula of Amazon Route 53 geoproximity
-// routing: a positive bias reduces the distance by this percentage; a negative bias is the inverse of the positive
-// bias.
+// applyBias returns the biased distance of a region in kilometers, according to the formula of Amazon Route 53
+// geoproximity routing: a positive bias reduces the distance by this percentage; a negative bias is the inverse of the
+// positive bias.
 func applyBias(kilometres float32, bias int) float32 {
 	part := float32(bias) / 100
 	if bias >= 0 {

@@ -10,7 +10,7 @@ import (
 const maxCachedPicks = 1 << 22
 
 // ScheduleCache creates schedules and returns one schedule for equal shares, so that 100 000 names with equal weights
-// share one. It is safe for concurrent use.
+// share a schedule. It is safe for concurrent use.
 type ScheduleCache struct {
 	mu        sync.Mutex
 	schedules map[string]*Schedule

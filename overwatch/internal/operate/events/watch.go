@@ -41,8 +41,8 @@ type Options struct {
 	Settings func() any
 	// Conditions lists the active conditions, without the conditions of domains and backends.
 	Conditions func() []api.Condition
-	// IsNodeAlive reports whether another node is alive, by its name. IsPinned reports whether an agent is pinned, and the
-	// time of the pin.
+	// IsNodeAlive reports whether the other node with a name is alive. IsPinned reports whether an agent is pinned, and
+	// the time of the pin.
 	IsNodeAlive func(node string) bool
 	IsPinned    func(agent string) (since time.Time, pinned bool)
 	// Keys lists the signing keys, and is nil without signing.

@@ -12,7 +12,7 @@ import (
 type Reading struct {
 	At      time.Time // with a monotonic reading
 	Queries uint64
-	Failed  uint64 // queries answered SERVFAIL
+	Failed  uint64 // queries with the answer SERVFAIL
 	Checks  uint64
 	Times   histogram.Snapshot // response times of queries
 	CPU     time.Duration      // of the process, on all cores

@@ -15,8 +15,8 @@ type Notifier interface {
 	Test(ctx context.Context, target string) []api.NotificationTest
 	// Challenge returns the value of WWW-Authenticate for a request of a node.
 	Challenge() string
-	// Answer returns the tellings of this node about a group and a target, encrypted for a node that authenticates with
-	// its Authorization. The node may receive the error.
+	// Answer returns the states of a group of which this node has notified a target (notify.Telling), encrypted for a node
+	// that authenticates with its Authorization. The node may receive the error.
 	Answer(where, target, group, authorization string) (sealed string, err error)
 }
 

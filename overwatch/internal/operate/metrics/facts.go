@@ -30,7 +30,7 @@ type Sources struct {
 	View          *registry.View
 	Agents        func(soon time.Duration) trust.Counts // counts of pinned agents
 	Pins          func() []trust.Use                    // use of the limits of each service
-	ClockJump     func() time.Duration                  // difference of the clock and the trusted time
+	ClockJump     func() time.Duration                  // difference between the clock and the trusted time
 	PerDomain     DomainSources
 	ClusterName   func() string // display name; empty: none
 	Fitness       Fitness

@@ -31,7 +31,7 @@ const (
 	refusalsPerHour = refusalCodes * refusalKinds * refusalsPerGroup
 	refusalCodes    = 9 // number of codes that have entries
 	refusalKinds    = 3
-	// requestsPerGroup is the maximum number of hourly entries about requests with the same status by authorized clients.
+	// requestsPerGroup is the maximum number of hourly entries about requests of authorized clients with the same status.
 	requestsPerGroup = 64
 	// namedSources is the maximum number of sources in the entry that counts rejections without an entry.
 	namedSources = 8
