@@ -112,7 +112,7 @@ func TestSync_AChangeOfKeyIsNeverBogusAndAnOldBackupDoesNotUndoIt(t *testing.T) 
 		running.set(nodes[1:]...)
 		nodes[0] = nodes[0].addKey(t)
 		running.set(nodes...)
-		time.Sleep(3 * time.Hour) // all have it, and the TTL is over
+		time.Sleep(3 * time.Hour) // all nodes have the key, and the TTL has passed
 		alike(t, 2, nodes...)
 		backup := backUp(t, nodes[2].dir)
 		second := without(nodes[0].told(), first)
@@ -131,7 +131,7 @@ func TestSync_AChangeOfKeyIsNeverBogusAndAnOldBackupDoesNotUndoIt(t *testing.T) 
 		alike(t, 1, nodes...)
 		running.set(nodes[:2]...)
 		nodes[2].stop()
-		nodes[2] = n.start("c", backup, "a", "b", "c") // what it says itself keeps it from nothing
+		nodes[2] = n.start("c", backup, "a", "b", "c") // its own records do not prevent the removal
 		running.set(nodes...)
 		time.Sleep(3 * time.Hour)
 		alike(t, 1, nodes...)
@@ -201,7 +201,7 @@ func TestSync_DeletedFilesOnAllNodesAndARestartMakeOneNewKey(t *testing.T) {
 		if after := nodes[0].told(); len(after) != 1 || slices.Equal(after, before) {
 			t.Errorf("keys %v, before %v", after, before)
 		}
-		if !slices.ContainsFunc(nodes, func(n *node) bool { // one may have taken its key from another
+		if !slices.ContainsFunc(nodes, func(n *node) bool { // a node may have imported the key of another node
 			return strings.Contains(n.log.String(), "the zone's keys are gone")
 		}) {
 			t.Errorf("no log says so, as here:\n%s", nodes[0].log)

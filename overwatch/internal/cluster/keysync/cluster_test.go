@@ -35,11 +35,11 @@ type network struct {
 
 	mu      sync.Mutex
 	hosts   map[string]http.Handler
-	cut     map[string]bool          // nobody reaches these, and they reach nobody
-	late    map[string]time.Duration // how long these take to answer
-	closed  map[string]time.Time     // until when these take no connections
+	cut     map[string]bool          // nodes without connection to other nodes
+	late    map[string]time.Duration // delay of the answers of a node
+	closed  map[string]time.Time     // time until which a node refuses connections
 	timeout time.Duration            // of nodes that are opened
-	rolls   bool                     // nodes that are opened change keys, with shortTTL
+	rolls   bool                     // opened nodes roll their keys, with shortTTL
 	carried []carried
 }
 
@@ -66,7 +66,7 @@ func (n *network) delay(name string, late time.Duration) {
 	n.late[name] = late
 }
 
-// refuse has nodes take no connections until then.
+// refuse makes nodes refuse connections until a time.
 func (n *network) refuse(until time.Time, names ...string) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -81,7 +81,7 @@ func (n *network) put(name string, h http.Handler) {
 	n.hosts[name] = h
 }
 
-// link is the network as one node has it.
+// link is the connection of one node to the network.
 type link struct {
 	*network
 	from string
@@ -111,7 +111,7 @@ func (l link) RoundTrip(r *http.Request) (*http.Response, error) {
 	w := httptest.NewRecorder()
 	h.ServeHTTP(w, r)
 	resp := w.Result()
-	if w.Body.Len() <= maxAnswer { // what a test lets a liar stream is not kept
+	if w.Body.Len() <= maxAnswer { // a longer answer of a hostile node is not recorded
 		l.mu.Lock()
 		l.carried = append(l.carried, carried{r, bytes.Clone(w.Body.Bytes())})
 		l.mu.Unlock()
@@ -267,7 +267,7 @@ type validator struct {
 	nodes func() []*node // that answer
 
 	mu    sync.Mutex
-	ds    []uint16 // key tags stand for keys and records here
+	ds    []uint16 // key tags represent keys and records
 	keys  []uint16
 	until time.Time
 	count int

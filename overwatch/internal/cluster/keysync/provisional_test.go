@@ -116,7 +116,7 @@ func TestSync_AnExchangeUnderWayIsBegunAnewWhenItsAnswerWouldBeOld(t *testing.T)
 				if err := event(t, a); err != nil {
 					t.Fatal(err)
 				}
-				time.Sleep(provisionalPatience + time.Second) // a round that is going on ends first
+				time.Sleep(provisionalPatience + time.Second) // the current round ends first
 				if again := b.asked.Load() - before; again != 1 {
 					t.Errorf("the peer was asked %d times, want once", again)
 				}

@@ -96,7 +96,7 @@ func TestSync_AnAgentThatProvesAllServicesEndsTheExchangeUntilASecretIsSet(t *te
 			s.Secret, s.Peers = secret, []string{"http://a", "http://b"}
 			x.Reconfigure(s)
 		}
-		time.Sleep(2 * time.Hour) // also one that was asked before it had the secret is asked again
+		time.Sleep(2 * time.Hour) // nodes also repeat requests to a node that lacked the secret before
 		alike(t, 2, a, b)
 		if a.Off() != nil || a.Status().OffReason != nil {
 			t.Fatal("two services, and nobody has proved both: ", a.Off())

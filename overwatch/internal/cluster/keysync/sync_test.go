@@ -45,7 +45,7 @@ func (n *node) told() (tags []uint16) {
 	return tags
 }
 
-// crew is the nodes that answer.
+// crew contains the nodes that answer.
 type crew struct{ list atomic.Pointer[[]*node] }
 
 func crewOf(nodes ...*node) *crew {
@@ -91,7 +91,7 @@ func TestRow32_NodesThatStartEmptyAtOnceEndWithOneKey(t *testing.T) {
 			if took := time.Since(began); took > bootRefused {
 				t.Errorf("they served after %s", took)
 			}
-			var ds []uint16 // the parent takes the first that any node tells
+			var ds []uint16 // the parent uses the first DS record that a node offers
 			for len(ds) == 0 {
 				for _, n := range nodes {
 					if ds = n.told(); len(ds) > 0 {

@@ -67,7 +67,7 @@ func TestUnseen_APeerIsBelievedOnlyWhereItHasNoDNS(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		port uint16
-		want string // a part of the reason; empty: it is believed
+		want string // a part of the reason; empty: the message is sufficient
 	}{
 		"it signs":                  {zoneServer(t, true), ""},
 		"it does not sign":          {zoneServer(t, false), "does not sign gslb.test. yet"},

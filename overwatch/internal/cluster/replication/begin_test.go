@@ -63,7 +63,7 @@ func TestCatch_WithoutState(t *testing.T) {
 		if took := caught(t.Context(), a); took != 2*time.Second {
 			t.Errorf("it waited %s for peers that are down", took)
 		}
-		time.Sleep(time.Hour) // by now it asks seldom
+		time.Sleep(time.Hour) // the pause between retries is now long
 		b := start(t, w, "b", t.TempDir(), settings(secret))
 		c := start(t, w, "c", t.TempDir(), settings(secret))
 		if took := caught(t.Context(), b) + caught(t.Context(), c); took >= time.Second {

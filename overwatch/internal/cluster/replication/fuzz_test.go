@@ -109,7 +109,7 @@ func TestGathered_EachBoundCounts(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		objects, octets int
-		pages           uint64 // that are taken
+		pages           uint64 // number of accepted pages
 	}{
 		"pages":   {1, 1, maxPages},
 		"objects": {maxObjects / 10, 1, 10},

@@ -47,7 +47,7 @@ func TestReplication_ARingPassesOnWhatItDoesNotKnow(t *testing.T) {
 			t.Errorf("%s came as %s", want.Value, got.Value)
 		}
 	}
-	b.remove("app.example") // an operator of the earlier version may
+	b.remove("app.example") // an operator can also remove it on the earlier version
 	a = run("a")
 	until(t, "all to hold the same", func() bool {
 		digest := a.store.Replicas().Digest

@@ -34,9 +34,9 @@ import (
 type network struct {
 	mu    sync.Mutex
 	nodes map[string]*node
-	tap   func(*http.Request) // sees every request; nil: nobody
+	tap   func(*http.Request) // receives every request; optional
 	page  int                 // octets of objects in one answer; 0: few
-	mute  string              // says nothing
+	mute  string              // host of a node that does not answer
 
 	describe func(id string, o *replication.Options) // changes the options of a node; nil: nothing
 }
@@ -99,7 +99,7 @@ type node struct {
 	followed map[replica.Key]int
 	audited  []audit.Change
 	refuse   map[replica.Key]error
-	entered  func() // called when something is stored and not yet in force; nil: nothing is
+	entered  func() // called after a change is stored and before it is applied; optional
 }
 
 const secret = "a secret of the nodes, in more than 32 characters"
@@ -305,7 +305,7 @@ func TestReplication_WhatIsOvertakenIsInTheAuditLogOfItsNode(t *testing.T) {
 	c.stop()
 	a.put("app.example", "by a")
 	a.putServer("X-By: a s3cret")
-	b.stop() // so that nobody but c knows of a later one
+	b.stop() // so that only c has a later change
 	a.stop()
 	c = start(t, w, "c", dirs["c"], settings(secret))
 	c.put("app.example", "by c")
@@ -451,7 +451,7 @@ func TestSettings_WhatIsMissingIsNamed(t *testing.T) {
 	if said := n.r.Trouble(); said != nil {
 		t.Errorf("switched off, and the condition says %q", said)
 	}
-	var c config.Config // tokens alone make no secret for this
+	var c config.Config // tokens alone do not define the secret of replication
 	if s := replication.SettingsOf(&c); s.Secret != nil {
 		t.Error("a secret follows from nothing")
 	}

@@ -27,7 +27,7 @@ import (
 
 const (
 	simulatedNames     = 6
-	simulatedSkew      = 2 * time.Minute // of a clock that is right
+	simulatedSkew      = 2 * time.Minute // maximum error of a correct clock
 	simulatedRetention = 30 * time.Minute
 )
 
@@ -45,11 +45,11 @@ type world struct {
 	network *network
 	members []*member
 	cut     map[[2]string]bool   // one way
-	astray  map[[2]string]string // what goes from one node to another comes to a third, or back
+	astray  map[[2]string]string // requests from one node to another reach a third node, or the sender
 	wrong   bool                 // clocks are wrong at times
-	ill     bool                 // answers and requests are lost, late, repeated and exchanged
+	ill     bool                 // the network loses, delays, repeats and swaps answers and requests
 	seen    []*http.Request      // with proofs, which were answered
-	answers []recorded           // as who means ill has recorded them
+	answers []recorded           // recorded by the attacker
 	decided []decision
 	made    int
 	story   []string
@@ -63,8 +63,8 @@ type member struct {
 	offset atomic.Int64 // of its clock
 	run    *node        // nil: down
 	dir    string
-	disks  int    // how often it got another disk
-	crash  string // a disk as of the moment in which something was stored and not yet in force
+	disks  int    // number of replaced disks
+	crash  string // copy of the disk after a change was stored and before it was applied
 }
 
 // decision is an object that a node has confirmed to an operator as stored.
@@ -221,8 +221,8 @@ func (m *member) copy() string {
 	return dir
 }
 
-// crashWhenItTakes copies the disk at the next receipt of another node's object. Until the node is killed, no operator
-// makes a decision on it.
+// crashWhenItTakes copies the disk at the next receipt of another node's object. Until the test kills the node, no
+// operator makes a decision on the node.
 func (m *member) crashWhenItTakes() {
 	m.run.mu.Lock()
 	defer m.run.mu.Unlock()
@@ -476,7 +476,7 @@ func (w *world) judgeLatest() {
 	for i := range w.decided {
 		d := &w.decided[i]
 		forgotten := d.Deleted && time.Since(d.Version.At()) > simulatedRetention-2*simulatedSkew
-		alike := func(later decision) bool { // the same was decided again, and that is what was overtaken
+		alike := func(later decision) bool { // the same decision was repeated, and the repetition was replaced
 			return later.Key == d.Key && later.Deleted && d.Deleted && later.Version.Compare(d.Version) > 0
 		}
 		if same(latest[d.Key], &d.Object) || d.retired || forgotten || d.disk != d.by.disks ||
@@ -577,7 +577,7 @@ func history(t *testing.T, seed uint64) {
 // network.
 func TestSimulation_AfterHealingAllNodesHoldTheLatestDecisions(t *testing.T) {
 	count, first := *histories, *firstSeed
-	if testing.Short() { // with the race detector; all of them follow without
+	if testing.Short() { // with the race detector; a run without it plays all histories
 		count = (count + 2) / 3
 	}
 	for seed := range count {
