@@ -227,7 +227,7 @@ func TestDatabase(t *testing.T) {
 
 func TestExamine_LooksAtTheMachine(t *testing.T) {
 	open := t.TempDir()
-	if err := os.Chmod(open, 0o755); err != nil { //nolint:gosec // what the doctor should find
+	if err := os.Chmod(open, 0o755); err != nil { //nolint:gosec // the doctor must report these permissions
 		t.Fatal(err)
 	}
 	found := Examine(t.Context(), Node{DataDir: open, Names: 1 << 40, Signed: true, Resolver: "127.0.0.1:1"})

@@ -32,7 +32,7 @@ func TestAccess_WhoIsAdmitted(t *testing.T) {
 		trust     bool
 		remote    string
 		forwarded []string
-		client    string // "" is one that cannot be read
+		client    string // "" for an invalid address
 		allowed   bool
 	}{
 		{"IPv4 loopback", local, false, "127.0.0.1:1", nil, "127.0.0.1", true},

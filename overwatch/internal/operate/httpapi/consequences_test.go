@@ -88,7 +88,7 @@ func TestIfSafe_RefusesWhatLeavesANameWithNobody(t *testing.T) {
 	if r := drain(firstServer, "?if_safe=true"); r.status != 202 {
 		t.Fatalf("the first of two: %d %s", r.status, r.body)
 	}
-	r := drain(secondServer, "?if_safe=true") // while the first still has a share, which it is losing
+	r := drain(secondServer, "?if_safe=true") // the first server still has a falling share
 	w.wantError("the second", r, 409, service+" would be left with 0 of at least 1 backends", "A: none",
 		"nothing was changed")
 	var refused api.ErrorBody
@@ -131,7 +131,7 @@ func TestIfSafe_HoldsForOverridesRemovalsRevocationsAndRegions(t *testing.T) {
 		{own, "PATCH", "/api/v1/regions/asia", `{"enabled": false}`},
 		{own, "PUT", "/api/v1/regions/asia", `{"enabled": false}`},
 	} {
-		for _, id := range []string{firstServer, secondServer, agentServer, own} { // only the last goes on serving
+		for _, id := range []string{firstServer, secondServer, agentServer, own} { // only the last server still serves
 			state := check.StateUnhealthy
 			if id == r.last {
 				state = check.StateHealthy

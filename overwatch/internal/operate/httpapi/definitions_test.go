@@ -393,7 +393,7 @@ func TestValidate_ChecksATextByItself(t *testing.T) {
 
 func TestConfigValidate_OneTextAfterTheOther(t *testing.T) {
 	w := newWorld(t)
-	w.server.checking <- struct{}{} // another one is being checked
+	w.server.checking <- struct{}{} // another text is in validation
 	w.wantError("beside another", w.send("POST", "/api/v1/config/validate", "mode: overwatch", "Content-Type",
 		"application/yaml"), 429, "try again")
 	<-w.server.checking

@@ -118,7 +118,7 @@ func TestDocument_OwnersKeepTheirOwn(t *testing.T) {
 	w.refuses(api.ApplyRequest{Document: api.Document{}, Owner: "no good"}, 400, "owner", "no good")
 	_, err := w.client.CreateDomain(t.Context(), api.DomainChange{"name": "hand.example"})
 	w.must(err)
-	w.apply(api.ApplyRequest{Document: shop(30), Owner: "shop", Prune: true}, 0) // what nobody owns stays
+	w.apply(api.ApplyRequest{Document: shop(30), Owner: "shop", Prune: true}, 0) // objects without an owner stay
 	adopted := shop(30)
 	adopted.Domains = append(adopted.Domains, api.DocumentDomain{"name": "hand.example"})
 	w.apply(api.ApplyRequest{Document: adopted, Owner: "shop"}, 1)

@@ -168,7 +168,7 @@ func TestEvents_StreamsEndWithTheServer(t *testing.T) {
 	}
 	_ = head.Body.Close()
 	s := w.stream(t, "", "")
-	if err := w.server.http.Shutdown(t.Context()); err != nil { // waits for what is being answered
+	if err := w.server.http.Shutdown(t.Context()); err != nil { // waits for active requests
 		t.Fatal(err)
 	}
 	if _, err := io.Copy(io.Discard, s.answer.Body); err != nil {

@@ -319,7 +319,7 @@ func TestAPI_SlowAndHalfRequestsKeepNobodyOut(t *testing.T) {
 func TestAPI_SlowReadersWithoutATokenKeepNobodyOut(t *testing.T) {
 	w := newWorld(t, func(o *Options) { o.API.MaxConnections = 2 })
 	withTokens(w)
-	w.fitness.message = strings.Repeat("x", 16<<20) // more than the kernels take without a reader
+	w.fitness.message = strings.Repeat("x", 16<<20) // more than the socket buffers hold without a reader
 	for range 2 {
 		conn, err := net.DialTimeout("tcp", w.server.Addr().String(), deadline)
 		w.must(err)

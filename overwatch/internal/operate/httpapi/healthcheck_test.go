@@ -53,7 +53,7 @@ func TestHealthCheck_IsShownOfAllAndChangedForThoseOfTheAPI(t *testing.T) {
 	w.wantError("unknown", w.send("GET", strings.Replace(path, "2.9", "2.77", 1), ""), 404)
 }
 
-// A check without its own times uses the node's times, also after these change, until it gets its own.
+// A check without its own times uses the node's times, even after a change of these times, until it has its own times.
 func TestHealthCheck_TimesAreTheNodesUntilItHasItsOwn(t *testing.T) {
 	w := newWorld(t)
 	created, err := w.client.CreateServer(t.Context(),

@@ -18,7 +18,7 @@ func (w *world) refusals() string {
 	for e, err := range w.audit.Oldest(audit.Refusals) {
 		w.must(err)
 		if e.ID > api.FirstRefusal && e.Actor == audit.ActorNode {
-			continue // the count of those left out
+			continue // the entry with the number of omitted refusals
 		}
 		if e.Status != api.AuditFailure || e.Resource != "request" || len(e.RequestID) != 16 || e.ActorIP != "127.0.0.1" {
 			w.t.Errorf("%+v", e)
@@ -90,7 +90,7 @@ func TestRefused_HasARoomOfItsOwn(t *testing.T) {
 	w.want("one refusal", w.send("GET", fmt.Sprint("/api/v1/audit-logs/", api.FirstRefusal), ""), 200)
 	w.want("a domain", w.send("POST", "/api/v1/domains", `{"name":"x.example"}`), 201)
 	before, changes := strings.Count(w.refusals(), "\n"), w.auditLog("").Total
-	for range 50 { // each told once, though only the change itself could find it
+	for range 50 { // each refusal has one entry, although only the change detects the error
 		w.wantError("twice", w.send("POST", "/api/v1/domains", `{"name":"x.example"}`), 409)
 		w.wantError("stale", w.send("PATCH", "/api/v1/domains/x.example", `{"ttl":5}`, "If-Match", `"0"`), 412)
 		w.wantError("twice", w.send("POST", "/api/v1/servers", strings.Replace(serverBody, "2.9", "2.1", 1)), 400)

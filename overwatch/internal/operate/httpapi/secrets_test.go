@@ -131,7 +131,7 @@ func TestSecrets_OfARegionsCheckAreInNoAnswerNoAuditEntryAndNoLine(t *testing.T)
 				send("POST", "/audit-logs/last/undo", "", 200)
 				send("POST", "/audit-logs/last/undo", "", 200)
 			}
-			send("POST", "/audit-logs/last/undo", "", 200) // it is there again
+			send("POST", "/audit-logs/last/undo", "", 200) // the secret exists again
 			send("PATCH", path+"/health-check", `{"type":"grpc"}`, 400)
 			send("POST", "/document/plan", `{"document":{"servers":[`+body+`]}}`, 200)
 			send("DELETE", path, "", 204)
@@ -151,7 +151,7 @@ func TestSecrets_OfARegionsCheckAreInNoAnswerNoAuditEntryAndNoLine(t *testing.T)
 				w.must(e.Follows(before))
 				before = &e
 			}
-			ofRegion(nil) // the server's secret is nowhere any more
+			ofRegion(nil) // no object contains the server's secret any more
 			w.wantError("undo", w.undo(operations.LastChange), 409, "cannot be undone", "headers")
 		})
 	}

@@ -145,7 +145,7 @@ func TestDomain_NullResetsAFieldAndObjectsMerge(t *testing.T) {
 }
 
 // An overlay has only values that differ from the file, even inside a block, so that a later value of the file counts.
-// Regions in another case are those of the file.
+// Regions in another case are regions of the file.
 func TestOverlay_HasNoValueOfTheFile(t *testing.T) {
 	w := newWorld(t)
 	const path = "/api/v1/domains/www.example"

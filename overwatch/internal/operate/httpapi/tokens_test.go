@@ -29,7 +29,7 @@ func TestTokens_EachRoleMayDoWhatTheTableSays(t *testing.T) {
 	const create = `{"service":"app.example","address":"192.0.2.9","port":80,"region":"eu"}`
 	for _, tc := range []struct {
 		method, path, body string
-		least              string // "" is nobody
+		least              string // "" means no token
 	}{
 		{"GET", "/api/health", "", ""},
 		{"GET", "/api/v1/ready", "", ""},

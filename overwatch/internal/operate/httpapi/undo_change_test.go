@@ -73,7 +73,7 @@ func TestUndo_OfSeveralIsWholeOrNothing(t *testing.T) {
 	}
 }
 
-// An apply is undone as a whole, with all that a forced prune has deleted, and can be redone.
+// An undo reverts a whole apply, including the objects that a forced prune has deleted, and can be undone.
 func TestUndo_OfAnApplyRestoresAllOfIt(t *testing.T) {
 	w := newWorld(t)
 	w.apply(api.ApplyRequest{Document: shop(30), Owner: "shop"}, 6)

@@ -173,7 +173,7 @@ func TestUndo_NeedsTheRoleOfTheChangeAndIsOnesOwn(t *testing.T) {
 	withTokens(w)
 	as := func(role string) []string { return []string{"Authorization", "Bearer " + tokenOf(role)} }
 	w.send("POST", "/api/v1/domains", `{"name":"new.example"}`, as("admin")...)
-	withTokens(w) // a definition makes the world's configuration anew
+	withTokens(w) // a definition replaces the configuration of the world
 	w.wantError("a domain", w.undo("1", as("operate")...), 403, "admin")
 	w.wantError("nothing of its own", w.undo(operations.LastChange, as("operate")...), 404, "no change by")
 	w.wantError("who only reads", w.undo("1", as("read")...), 403)

@@ -88,7 +88,7 @@ type world struct {
 	restart   []string // the keys that a restart would change
 	fitness   fitness
 	mu        sync.Mutex
-	flushes   []string // what each Flush found: service -> who may serve
+	flushes   []string // serving backends at each Flush, by service
 	flushErr  error
 	checks    checks
 }
@@ -134,7 +134,7 @@ type defined struct {
 	file    *config.Config
 	set     *definitions.Set
 	refusal error
-	batch   func(*definitions.Draft) // makes changes that go into force together with the next one; nil: none
+	batch   func(*definitions.Draft) // makes changes in the batch of the next change; optional
 }
 
 func (d *defined) Defined() (*definitions.Set, *config.Config) {
@@ -199,7 +199,7 @@ func (d *defined) DefineWith(note store.Entry, edit func(*definitions.Draft) err
 		d.w.must(with.Declare(d.w.t.Context()))
 		d.w.must(with.Withdraw(d.w.t.Context()))
 	}
-	if len(draft.Set().Targets()) < len(d.set.Targets()) { // their addresses go, as with package control
+	if len(draft.Set().Targets()) < len(d.set.Targets()) { // their addresses are removed, as in package control
 		d.w.declare(firstServer, secondServer)
 	}
 	d.set = draft.Set()
@@ -339,7 +339,7 @@ func (w *world) openOwners() {
 	w.audit, err = audit.Open(audit.Options{Store: w.store,
 		Retention: config.Default().Audit.Retention, Logger: zerolog.Nop()})
 	w.must(err)
-	w.t.Cleanup(func() { // of what was done through the API, every action and resource can be asked for
+	w.t.Cleanup(func() { // the audit filters accept each recorded action and resource
 		for e, err := range w.audit.Newest(audit.Changes) {
 			if err == nil && e.ActorType == api.ActorUser && !(slices.Contains(api.AuditActions(), e.Action) &&
 				slices.Contains(api.AuditResources(), e.Resource)) {
@@ -412,7 +412,7 @@ func (w *world) declare(ids ...string) {
 	w.must(w.registry.SetStaticDeclarations(w.t.Context(), declarations))
 }
 
-// validate reports a verdict of the node's own checks.
+// validate applies the result of an own check.
 func (w *world) validate(id string, state check.State, problem string) {
 	w.t.Helper()
 	parsed, err := registry.ParseID(id)
@@ -531,11 +531,11 @@ func (w *world) wantError(what string, r httpReply, status int, words ...string)
 	}
 }
 
-// nowhere returns a table of places that has none.
+// nowhere returns an empty location table.
 func nowhere() *geo.Table {
 	table, err := geo.New(geo.Sources{})
 	if err != nil {
-		panic(err) // there is nothing in it that could be wrong
+		panic(err) // an empty table is valid
 	}
 	return table
 }
