@@ -217,7 +217,7 @@ func TestDecide_SaysWhyACandidateDoesNotAnswer(t *testing.T) {
 	}
 }
 
-// TestChoose_IsDecideWithoutTheReasons checks that Choose and Decide agree for all rules and candidates.
+// TestChoose_IsDecideWithoutTheReasons checks that DecideWithoutReasons and Decide agree for all rules and candidates.
 func TestChoose_IsDecideWithoutTheReasons(t *testing.T) {
 	for seed := range uint64(500) {
 		random := rand.New(rand.NewPCG(seed, 4))

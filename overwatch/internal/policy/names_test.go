@@ -88,7 +88,7 @@ func TestNames_EachTargetHasItsOwnBackends(t *testing.T) {
 	}
 }
 
-// CandidatesOfMembers finds the same candidate as Behind for each member of Due.
+// CandidatesOfMembers finds the same candidate as CandidateOf for each member.
 func TestBehindAll_IsBehindOfEach(t *testing.T) {
 	for names, candidates := range map[bool][]policy.Candidate{
 		true: servers("down/b.test/192.0.2.1", "a.test/192.0.2.1", "b.test/192.0.2.1", "b.test/192.0.2.2"),

@@ -10,7 +10,7 @@ import (
 	"gslb.internal/overwatch/internal/policy"
 )
 
-// dues creates one due from each word "address*parts".
+// dues creates a member from each word "address*parts".
 func dues(words string) (d policy.Decision) {
 	for word := range strings.FieldsSeq(words) {
 		address, parts, _ := strings.Cut(word, "*")

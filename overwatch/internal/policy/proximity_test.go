@@ -127,7 +127,7 @@ func TestDecide_InsideARegionItsOwnAlgorithmChooses(t *testing.T) {
 		{Geolocation, RoundRobin, "eu", "success 10.0.0.1=100 10.0.0.2=100", false},
 		{Geolocation, Latency, "eu", "success 10.0.0.1=100", false},
 		{Geolocation, ClientHash, "eu", "success 10.0.0.1=100 10.0.0.2=300", true},
-		{Geolocation, ClientHash, "us", "success 10.0.0.3=100 10.0.0.4=200", false}, // it is eu's alone
+		{Geolocation, ClientHash, "us", "success 10.0.0.3=100 10.0.0.4=200", false}, // ClientHash applies within eu only
 		{Failover, Latency, "us", "success 10.0.0.1=100", false},
 		{Weighted, Latency, "eu", "success 10.0.0.1=100 10.0.0.2=300 10.0.0.3=100 10.0.0.4=200", false}, // chooses no region
 	} {
@@ -222,7 +222,7 @@ func TestDecide_LatencyThatOnlyFluctuatesChangesNothing(t *testing.T) {
 	}
 }
 
-// randomRules creates random rules, candidates and spots.
+// randomRules creates random rules, candidates and client locations.
 func randomRules(random *rand.Rand) (Rules, []Candidate, []ClientLocation) {
 	names := []string{"a", "b", "c", "d", "e"}
 	somewhere := func() Coordinates { return Coordinates{random.Float64()*180 - 90, random.Float64()*360 - 180} }
@@ -264,7 +264,7 @@ func randomRules(random *rand.Rand) (Rules, []Candidate, []ClientLocation) {
 	return rules, candidates, spots
 }
 
-// atlasOf returns an atlas of spots, and the regions of the clients at each spot by ranking.
+// atlasOf returns the location table of client locations, and the regions of the clients at each location by ranking.
 func atlasOf(spots []ClientLocation) (atlas *LocationTable, clients []string) {
 	positions, rankings := make([]*Coordinates, len(spots)), make([]uint16, len(spots))
 	clients = []string{""}
@@ -279,7 +279,7 @@ func atlasOf(spots []ClientLocation) (atlas *LocationTable, clients []string) {
 	return NewLocationTable(positions, rankings), clients
 }
 
-// The region of a client depends on the regions of a name, also if several names share an atlas.
+// The region of a client depends on the regions of a name, even if several names share a location table.
 func TestAtlas_NamesWithOtherRegionsHaveOtherClients(t *testing.T) {
 	atlas := NewLocationTable([]*Coordinates{nil, nil}, []uint16{0, 1})
 	rules := Rules{Algorithm: Geolocation, TTL: 60}
@@ -296,7 +296,7 @@ func TestAtlas_NamesWithOtherRegionsHaveOtherClients(t *testing.T) {
 	}
 }
 
-// TestAtlas_DecidesAsEachSpotByItself checks that caching and grouping of spots change no decision.
+// TestAtlas_DecidesAsEachSpotByItself checks that caching and grouping of client locations change no decision.
 func TestAtlas_DecidesAsEachSpotByItself(t *testing.T) {
 	for seed := range uint64(300) {
 		random := rand.New(rand.NewPCG(seed, 3))
@@ -342,7 +342,7 @@ func TestAtlas_FindsEachPartitionOnce(t *testing.T) {
 	}
 }
 
-// The benchmark changes the health of a backend with the maximum number of spots and 20 regions.
+// The benchmark changes the health of a backend with the maximum number of client locations and 20 regions.
 func BenchmarkAtlas(b *testing.B) {
 	random := rand.New(rand.NewPCG(1, 1))
 	rules := Rules{Algorithm: Proximity, Coordinates: map[string]Coordinates{}, TTL: 60,

@@ -84,7 +84,7 @@ func TestRendezvous_OneThatDiesMovesItsOwnNetworksOnly(t *testing.T) {
 			if moved := movesOnly(t, before, after); math.Abs(moved-1/float64(n)) > 0.03 {
 				t.Errorf("%d addresses, one died: %.3f of the networks moved, want %.3f", n, moved, 1/float64(n))
 			}
-			movesOnly(t, after, before) // and it comes back
+			movesOnly(t, after, before) // the address returns
 		}
 	}
 }
