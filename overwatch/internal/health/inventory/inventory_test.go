@@ -144,7 +144,7 @@ func TestInventory_RefusesWhatIsThereAndWhatIsNot(t *testing.T) {
 	}
 }
 
-// full is a disk that takes nothing.
+// full is a disk without space.
 type full struct{}
 
 func (full) Write(*store.Batch, ...store.Entry) error {

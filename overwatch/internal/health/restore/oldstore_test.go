@@ -104,7 +104,7 @@ func TestRestore_AStoreFullOfHostileChecksCostsNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	if each := made / float64(len(stored)); each > 100 { // compiling one such pattern makes thousands
+	if each := made / float64(len(stored)); each > 100 { // compiling such a pattern needs thousands of allocations
 		t.Errorf("%.0f allocations for each backend", each)
 	}
 }

@@ -19,7 +19,7 @@ func TestRamp_ShareAndNextStepOfADrain(t *testing.T) {
 		share       float64
 		next        time.Duration // after the begin; 0: none
 	}{
-		{0, 100 * second, -second, 1, 5 * second}, // by a clock that is ahead
+		{0, 100 * second, -second, 1, 5 * second}, // Since is later than now, because a clock was ahead
 		{0, 100 * second, 0, 1, 5 * second},
 		{0, 100 * second, 24 * second, 0.8, 25 * second},
 		{0, 100 * second, 25 * second, 0.75, 30 * second},

@@ -114,7 +114,7 @@ func TestOpen_RefusesARecordingAtAnotherNode(t *testing.T) {
 	a := here.agent("eu-web-1")
 	enrolment := a.enrolment("app.test")
 	here.taken(enrolment)
-	there.untold(enrolment, Reason(wire.CodeBootNonce.String())) // nobody there knows whom to tell
+	there.untold(enrolment, Reason(wire.CodeBootNonce.String())) // the other node does not know the agent
 	b := &sender{rig: there, id: a.id, epoch: a.epoch}
 	b.enrol("app.test")
 	there.told(a.beat(), wire.CodeBootNonce)

@@ -147,7 +147,7 @@ func TestSession_EndsWithThePinAndWithTheProcessOfTheNode(t *testing.T) {
 	recorded := kept.code(wire.TypeHeartbeat)
 	r.restart()
 	r.refused(recorded, Reason(wire.CodeBootNonce.String()))
-	kept.agree() // with the new process, which has not heard of it
+	kept.agree() // the new process does not know the session
 	r.untold(kept.code(wire.TypeHeartbeat), ReasonSignature)
 	r.taken(kept.asking(kept.half.Share(), "app.test"))
 	r.taken(kept.code(wire.TypeHeartbeat))

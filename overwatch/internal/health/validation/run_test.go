@@ -172,7 +172,7 @@ func TestRun_AnotherCheckBeginsSoonAndKeepsTheStateUntilItsThresholdsDecide(t *t
 				changed.Spec.Host, changed.Spec.FailureThreshold = "other.example.org", 2
 				w.set(changed)
 				before := len(w.started(changed.ID))
-				after(2*timeout + time.Second) // the one under way, the new one, and that it is noticed
+				after(2*timeout + time.Second) // the running check, the new check, and the time until the change is noticed
 				if n := len(w.started(changed.ID)) - before; n != 1 {
 					t.Fatalf("%d checks began within %s of the change", n, 2*timeout+time.Second)
 				}
@@ -313,7 +313,7 @@ func TestRun_TimesAreTheChecksOwnOrTheNodes(t *testing.T) {
 		changed.Spec.Interval, changed.Spec.FastInterval, changed.Spec.Timeout = interval/10, interval/10, timeout/10
 		before, now := len(w.started(plain.ID)), time.Now()
 		w.set(quick, changed)
-		after(interval/10 + time.Second) // in which it is noticed
+		after(interval/10 + time.Second) // including the time until the change is noticed
 		got := w.verdicts(plain.ID)
 		if n := len(w.started(plain.ID)) - before; n < 1 || n > 2 {
 			t.Errorf("checked %d times in the %s after its interval became a tenth", n, time.Since(now))

@@ -28,7 +28,7 @@ func TestFirstCycle_WaitsForAnAttemptOfEveryInitialTarget(t *testing.T) {
 		if cycled(v) {
 			t.Error("the first cycle is done while a check is under way")
 		}
-		w.set(target(1), target(2), target(3)) // a later target is not waited for
+		w.set(target(1), target(2), target(3)) // the first cycle does not wait for a later target
 		after(2 * time.Second)
 		if !cycled(v) {
 			t.Error("every target was attempted, yet the cycle is not done")
@@ -54,7 +54,7 @@ func TestCheckNow_ReturnsVerdictsOfChecksThatBeganAfterTheCall(t *testing.T) {
 			return check.Result{Outcome: check.Success, At: time.Now()}
 		}
 		v := w.run(t, 0)
-		after(10 * time.Millisecond) // some of the first checks are under way, some not begun
+		after(10 * time.Millisecond) // some of the first checks are running, some have not begun
 		call := time.Now()
 		odd := func(id registry.ID) bool { return id.Address.As4()[3]%2 == 1 }
 		got, err := v.CheckNow(t.Context(), odd)
@@ -90,7 +90,7 @@ func TestCheckNow_KnowsWhatCameJustBefore(t *testing.T) {
 		v := w.run(t, 0)
 		after(interval)
 		w.set(target(1), target(2))
-		after(2 * followInterval) // it was listed
+		after(2 * followInterval) // the new list has been read
 		w.set(target(1), target(2), target(3))
 		got, err := v.CheckNow(t.Context(), func(id registry.ID) bool { return id == target(3).ID })
 		if err != nil || len(got) != 1 {

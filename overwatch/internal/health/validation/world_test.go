@@ -31,14 +31,14 @@ type world struct {
 	mu         sync.Mutex
 	generation atomic.Uint64
 	targets    []registry.CheckTarget
-	listing    time.Duration // that it takes to list them
+	listing    time.Duration // duration of a call of CheckTargets
 	// answer returns the result of a probe of a backend. If it is nil, each probe succeeds immediately.
 	answer func(ctx context.Context, id registry.ID) check.Result
 
 	starts  map[registry.ID][]time.Time
 	reports []registry.CheckResult
 	running int
-	most    int // checks under way at once
+	most    int // maximum number of running checks
 }
 
 func (w *world) CheckTargetsGeneration() uint64 { return w.generation.Load() }
@@ -57,7 +57,7 @@ func (w *world) set(targets ...registry.CheckTarget) {
 	w.generation.Add(1)
 }
 
-// fail has every check from now on fail.
+// fail makes every later check fail.
 func (w *world) fail() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -85,7 +85,7 @@ func (w *world) verdicts(id registry.ID) []registry.CheckResult {
 	return found
 }
 
-// told returns the number of verdicts that were reported.
+// told returns the number of reported results.
 func (w *world) told() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
