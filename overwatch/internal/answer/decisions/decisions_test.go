@@ -74,7 +74,7 @@ func TestDecisions_TheOldestGoAndIdsStayTrue(t *testing.T) {
 	}
 	for _, c := range []struct {
 		id   string
-		want uint32 // 0: none
+		want uint32 // 0: missing
 	}{
 		{"0-11", 11}, {fmt.Sprint("0-", RingSize+10), RingSize + 10}, {"0-10", 0}, {"0-0", 0},
 		{fmt.Sprint("0-", RingSize+11), 0},
@@ -177,7 +177,7 @@ func TestAnswers_CountByDomainRegionAndOutcome(t *testing.T) {
 	}
 }
 
-// A decision that is not made any more keeps none of the counts that were given up.
+// A decision that is no longer repeated does not retain dropped counts.
 func TestFlows_OldCountsAreLetGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := New(0, nil)
@@ -303,13 +303,13 @@ func BenchmarkNote(b *testing.B) {
 	}
 }
 
-// The recorder makes each decision once and not at each sum, and limits the number of stored decisions.
+// The recorder repeats each decision once instead of at each sum, and limits the number of stored decisions.
 func TestRecorder_RemembersDecisionsWithinABound(t *testing.T) {
 	r := New(0, nil)
 	s, b := r.NewSocketRecorder(), input(1)
 	note(s, b, 1, 0)
 	first := r.Totals()
-	b.Candidates = nil // a decision made now would have no address
+	b.Candidates = nil // another decision would have no address
 	note(s, b, 1, 0)
 	if again := r.Totals(); first.ByRegion["eu"] != 1 || again.ByRegion["eu"] != 2 ||
 		again.ByOutcome[policy.Success] != 2 {
@@ -329,8 +329,8 @@ func TestRecorder_RemembersDecisionsWithinABound(t *testing.T) {
 	}
 }
 
-// Totals of answers by the location of the client use this location. Without the location, this answer would belong to
-// the fallback.
+// Totals of answers that depend on the location of the client use this location. Without the location, this answer
+// would belong to the fallback.
 func TestTotals_AreOfTheClientsSpot(t *testing.T) {
 	r, b := New(0, nil), input(1)
 	b.Rules = &policy.Rules{

@@ -60,7 +60,7 @@ func TestKeeper_DecisionsAndFlowsSurviveARestart(t *testing.T) {
 	if len(flows) != 2 || flows[0].Flow != (Flow{"d7.test", "eu", "us"}) || flows[0].Count != 2 || flows[1].Count != 1 {
 		t.Errorf("flows: %+v", flows)
 	}
-	if err := second.save(); err != nil { // over two restarts
+	if err := second.save(); err != nil { // across two restarts
 		t.Fatal(err)
 	}
 	at = at.Add(FlowSpan - 3*time.Minute)

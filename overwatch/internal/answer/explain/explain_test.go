@@ -15,7 +15,7 @@ import (
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// past explains an answer to a client in eu by the rules. 10.0.0.1 is in eu, 10.0.0.2 and 10.0.0.3 are in us. change
+// past explains an answer to a client in eu under the rules. 10.0.0.1 is in eu, 10.0.0.2 and 10.0.0.3 are in us. change
 // edits the candidates.
 func past(rules policy.Rules, placed bool, change ...func([]policy.Candidate)) Explanation {
 	return pastIn(1, rules, placed, change...)

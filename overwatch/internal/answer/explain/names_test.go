@@ -46,7 +46,7 @@ func TestPast_TargetsOfOneAddressHaveTheirOwnShares(t *testing.T) {
 	}
 }
 
-// cdnView returns a view in which the names of a basis are the answers of app.test.
+// cdnView returns a view in which the target names of a decision input are the answers of app.test.
 func cdnView(t *testing.T, basis *policy.DecisionInput) *zone.View {
 	t.Helper()
 	soa := &dns.SOA{Hdr: dns.RR_Header{Name: "test.", Rrtype: dns.TypeSOA, Class: dns.ClassINET, Ttl: 300}, Ns: "ns.",

@@ -25,8 +25,7 @@ type link struct {
 	name   canonical  // name that the denial record covers
 	prefix string     // owner of the denial record, without the apex
 	full   *Signature // signature of the record with all types
-	// types is the bitmap of all types that the name can have, independent of health. The content of full ends with
-	// types.
+	// types is the bitmap of all types that the name can have, regardless of health. The content of full ends with types.
 	types string
 	// without is a list of denial records, each without one type of types that the name temporarily did not have.
 	without atomic.Pointer[partialDenial]

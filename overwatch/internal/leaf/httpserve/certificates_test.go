@@ -163,7 +163,7 @@ func TestCertificates_NewFilesAreUsedAndBrokenOnesAreNot(t *testing.T) {
 	}
 	expect("after nonsense", first)
 	second.write(t, files.Certificate, files.Key)
-	for err := changed(); err != nil; err = changed() { // seen between the two files
+	for err := changed(); err != nil; err = changed() { // the server may read the files between the two writes
 		t.Log(err)
 	}
 	expect("after the change", second)
@@ -228,7 +228,7 @@ func TestLoadCertificates_SaysWhatIsWrong(t *testing.T) {
 		t.Fatal(err)
 	}
 	one.write(t, "", path("open-key"))
-	if err := os.Chmod(path("open-key"), 0o644); err != nil { //nolint:gosec // that it is refused is what is tested
+	if err := os.Chmod(path("open-key"), 0o644); err != nil { //nolint:gosec // the server must reject these permissions
 		t.Fatal(err)
 	}
 	for want, files := range map[string]TLSFiles{

@@ -63,7 +63,7 @@ func (p pair) isOpen(t *testing.T) bool {
 func TestListener_NewConnectionTakesThePlaceOfTheLongestWaiting(t *testing.T) {
 	l := listen(t, 3)
 	first, second, third := connect(t, l), connect(t, l), connect(t, l)
-	first.server.beginRequest() // being answered: keeps its place though it is the oldest
+	first.server.beginRequest() // has an active request: stays open although it is the oldest
 	fourth := connect(t, l)
 	for name, tc := range map[string]struct {
 		p    pair
@@ -80,7 +80,7 @@ func TestListener_AnsweredConnectionWaitsFromThen(t *testing.T) {
 	first := connect(t, l)
 	second := connect(t, l)
 	first.server.beginRequest()
-	first.server.endResponse() // the oldest by arrival, the newest by waiting
+	first.server.endResponse() // the oldest connection, with the latest start of waiting
 	third := connect(t, l)
 	if !first.isOpen(t) || second.isOpen(t) || !third.isOpen(t) {
 		t.Error("the place was not taken from the connection that had waited longest")
@@ -147,7 +147,7 @@ func TestListener_AConnectionApartHasNoPlace(t *testing.T) {
 	held := connect(t, l)
 	held.server.beginRequest()
 	held.server.stopCounting()
-	gone := connect(t, l) // where held would have kept it out for ever
+	gone := connect(t, l) // otherwise held would block it
 	gone.server.beginRequest()
 	gone.server.stopCounting()
 	if err := gone.server.Close(); err != nil {

@@ -92,7 +92,7 @@ func (s Stage) String() string {
 type Roll struct {
 	Goal      Goal      `json:"way,omitempty"`
 	Target    []byte    `json:"target"`              // public key
-	Started   time.Time `json:"started"`             // by the clock of By; the later Roll takes precedence
+	Started   time.Time `json:"started"`             // according to the clock of By; the later Roll takes precedence
 	By        string    `json:"by"`                  // id of the node that received the request
 	Algorithm bool      `json:"algorithm,omitempty"` // an old key has another algorithm
 	Emergency bool      `json:"emergency,omitempty"` // an old key may be compromised: minimize the waits
@@ -104,7 +104,7 @@ type Roll struct {
 type Progress struct {
 	Roll
 	Stage Stage     `json:"stage"`
-	Since time.Time `json:"since"` // start of the stage, by the clock of this node
+	Since time.Time `json:"since"` // start of the stage, according to the clock of this node
 	// Before contains the keys that the node which started the Roll published at that time; Offer the keys that it
 	// offered to the parent.
 	Before [][]byte `json:"before"`
