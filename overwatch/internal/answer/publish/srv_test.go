@@ -121,7 +121,8 @@ func TestSRV_NamesThatCannotBeAreRefused(t *testing.T) {
 		change(&s)
 		want := strings.TrimSpace(what)
 		problems := Check(s)
-		if found := slices.ContainsFunc(problems, func(p settings.Problem) bool { return p.Value == want }); found != (want != "") {
+		found := slices.ContainsFunc(problems, func(p settings.Problem) bool { return p.Value == want })
+		if found != (want != "") {
 			t.Errorf("%q: %v", what, problems)
 		}
 	}
