@@ -166,7 +166,7 @@ func TestReload_NamesComeWithTheirServers(t *testing.T) {
 }
 
 // If the node checks the servers, the reload waits up to a second for the first checks. A stalled machine, or a machine
-// without a free local port, may need longer, so only one of several attempts must succeed.
+// without a free local port, may need longer, so it is sufficient that one of several attempts succeeds.
 func TestReload_NamesComeWithServersThatWereChecked(t *testing.T) {
 	port := openPort(t)
 	path := filepath.Join(t.TempDir(), "overwatch.yaml")

@@ -21,7 +21,7 @@ import (
 )
 
 // A query that arrives while another process uses the data directory waits in the socket, and the first view answers
-// it. The same holds for a UDP query before run. The node opens the UDP sockets directly after the TCP listener.
+// it. The same applies to a UDP query before run. The node opens the UDP sockets directly after the TCP listener.
 func TestNewNode_AnswersQueriesThatArrivedBeforeTheStoreWasOpen(t *testing.T) {
 	t.Parallel()
 	// A start waits a second for the directory. The test retries if another program takes the port.

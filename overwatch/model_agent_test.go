@@ -166,7 +166,7 @@ func (h *chronicle) leave() string {
 	return who.name + " is dropped"
 }
 
-// hear records that an agent is alive.
+// hear updates the last-seen time of an agent.
 func (m *reference) hear(who historian) *refAgent {
 	a := m.agents[who.name]
 	if a == nil {
@@ -191,7 +191,7 @@ func (m *reference) heartbeat(who historian, list []said, drainTime func(string)
 }
 
 // say applies a report on a backend, unless another agent reports it and has not been removed. The agent in the
-// declaration replaces another agent. say returns whether the report was applied.
+// declaration replaces another agent. say reports whether it applied the report.
 func (a *refAgent) say(m *reference, name string, s said, drainTime func(string) time.Duration) bool {
 	if other := m.claimant(s.id); other != "" && other != name {
 		if m.silence(other) < m.file.remove && !(m.outsider(s.id) && m.declared(s.id).agent == name) {

@@ -199,8 +199,8 @@ func (m *reference) lastResort(d domainFacts, all []refCandidate, need int) []re
 	return only(in, func(c refCandidate) bool { return served(c, enough.Add(-time.Minute)) })
 }
 
-// failover returns the first of the domain's regions with enough of in, otherwise with any. Regions outside the
-// domain's list are last.
+// failover returns the first of the domain's regions with enough candidates of in, otherwise the first region with a
+// candidate. Regions outside the domain's list are last.
 func (m *reference) failover(d domainFacts, in []refCandidate) string {
 	order := m.regionsOf(d, in)
 	for _, region := range order {

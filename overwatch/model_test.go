@@ -330,7 +330,7 @@ func (m *reference) evidence(id registry.ID) (healthy, any bool) {
 	return verdict == "healthy", verdict != ""
 }
 
-// outsider reports whether an agent other than the agent of the declaration reports a backend.
+// outsider reports whether the reporter of a declared backend is unauthorized: the declaration does not name the agent.
 func (m *reference) outsider(id registry.ID) bool { return m.declared(id).agent != m.claimant(id) }
 
 // order returns the admin state of a backend, or nil if there is none. The state of a port has precedence over the
@@ -363,8 +363,8 @@ func (m *reference) unknown(id registry.ID) bool {
 	return !said && m.order(id) == nil && m.backends[id].remembered == ""
 }
 
-// share returns the share of a backend under drains and early warnings, in thousandths. A drain lowers it to 0 in steps
-// of a twentieth. The lowest share applies.
+// share returns the share of a backend in thousandths, with its drains and early warnings. A drain lowers the share to
+// 0 in steps of a twentieth. The lowest share applies.
 func (m *reference) share(id registry.ID) int {
 	left := 1000
 	for _, d := range m.drains(id) {

@@ -20,9 +20,9 @@ import (
 	"gslb.internal/shared/wire"
 )
 
-// The agent of a backend is lost for two minutes. The previous file retains the backend by its removal time, and the
-// next file by a declaration, or the reverse. The reload must not remove the backend and the time when it was last
-// healthy.
+// The agent of a backend is lost for two minutes. The backend remains because of the removal time in the previous file
+// and because of a declaration in the next file, or the reverse. The reload must not remove the backend and the time
+// when it was last healthy.
 func TestReload_NothingIsForgottenBetweenTwoFilesThatKeepIt(t *testing.T) {
 	declares := serverFacts{address: "10.0.0.1", port: 80, weight: 1, service: "a.gslb.test"}
 	never := serverFacts{address: "10.0.0.3", port: 80, weight: 1, service: "a.gslb.test"}

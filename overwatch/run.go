@@ -25,7 +25,7 @@ var errHanging = errors.New(
 		"statuses of backends at least")
 
 // run answers queries until ctx ends or a part fails. The core stops after the parts that write to it. DNS stops last,
-// after all data is stored, so that queries are answered during the stop.
+// after all data is stored, so that the node answers queries during the stop.
 func (n *node) run(ctx context.Context, hangups <-chan os.Signal) error {
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()

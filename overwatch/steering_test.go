@@ -58,8 +58,8 @@ func opened(t *testing.T, edits ...string) *node {
 	return n
 }
 
-// together makes changes wait for a turn, and runs them in the same turn. It returns the result of each, and whether
-// its caller panicked.
+// together makes changes wait, and applies them in the same batch. It returns the result of each, and whether its
+// caller panicked.
 func together(t *testing.T, n *node, changes ...func(*definitions.Draft) error) (errs []error, fell []bool) {
 	t.Helper()
 	errs, fell = make([]error, len(changes)), make([]bool, len(changes))
@@ -145,7 +145,7 @@ func TestDefine_NoChangeIsTakenForMadeWhereAnotherPanics(t *testing.T) {
 	}
 }
 
-// Changes of different fields of the same section in one turn all take effect.
+// Changes of different fields of the same section in one batch all take effect.
 func TestDefine_ChangesOfOneSectionLoseNothing(t *testing.T) {
 	n := opened(t)
 	edit := func(body string) func(*definitions.Draft) error {
