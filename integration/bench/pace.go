@@ -13,7 +13,7 @@ import (
 // pause is the longest pause of the steady client between searches for queries to send.
 const pause = 200 * time.Microsecond
 
-// steadyClient sends queries at a steady rate, independent of the answers, and measures the time of each answer.
+// steadyClient sends queries at a steady rate, independently of the answers, and measures the time of each answer.
 type steadyClient struct {
 	*client
 	sent   []*[1 << 16]time.Time // by socket and ID; zero if the query is not pending

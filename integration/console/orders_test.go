@@ -250,7 +250,7 @@ func TestConsole_SaysWhereAListIsCut(t *testing.T) {
 	p.reads("td .status.warn", "in 45d") // the conditions begin at 60
 }
 
-// The preview of an undo is requested once, independent of the duration of the request and the number of redraws.
+// The preview of an undo is requested once, regardless of the duration of the request and the number of redraws.
 func TestConsole_AsksOnceWhatAnUndoingWouldDo(t *testing.T) {
 	t.Parallel()
 	_, f, p := fronted(t)

@@ -24,13 +24,13 @@ type opinion struct {
 	heard  time.Time // last report of the agent; zero if no agent has reported
 }
 
-// picture is the view of all backends on a node. It is immutable after publication.
+// picture is a snapshot of all backends of a node. It is immutable after publication.
 type picture struct {
 	at time.Time // zero: the node has not answered
 	of map[netip.Addr]opinion
 }
 
-// observer polls all nodes and stores the latest picture of each node.
+// observer polls all nodes and stores the latest snapshot of each node.
 type observer struct {
 	nodes []*harness.Node
 
@@ -82,7 +82,7 @@ func look(ctx context.Context, n *harness.Node) picture {
 	return p
 }
 
-// merge combines the opinions of a node about a backend that serves two services.
+// merge combines the status of a backend for its two services on a node.
 func merge(o opinion, b api.Backend) opinion {
 	status := string(b.EffectiveStatus)
 	switch {

@@ -14,8 +14,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// undo is a weight by one node and a document by another node. Undo reverts the document, which is the latest change,
-// and the weight stays until an operator clears it.
+// undo sets a weight through one node and applies a document through another. An undo reverts the document, which is
+// the latest change, and the weight stays until an operator clears it.
 func (w *week) undo(t *testing.T) situation {
 	t.Helper()
 	const network = "203.0.113.0/24"

@@ -222,8 +222,8 @@ func TestDescriptors_WithoutAnyLeftUDPIsAnsweredAndNobodyCalledUnhealthy(t *test
 	s.Gone(t, n, s.Backends[0].At.Addr(), killed, s.Timing.Detection())
 }
 
-// A backend with hostile responses to checks becomes unhealthy with the reason, the other backends are answered, and
-// the memory of agent and node stays bounded.
+// A backend with hostile responses to checks becomes unhealthy with the reason, the other backends stay in the answers,
+// and the memory of agent and node stays bounded.
 //
 // Fault 34: Backends send hostile responses to checks. Each backend is unhealthy with its reason.
 func TestHostileBackends_AreUnhealthyWithTheReason(t *testing.T) {

@@ -93,7 +93,7 @@ func (d decisions) undoOn(t *testing.T, n *harness.Node) {
 	}
 }
 
-// undone returns the objects of a node that the changes should have removed.
+// undone returns an error if a node has lost one of the changes.
 func (d decisions) undone(ctx context.Context, n *harness.Node) error {
 	domains, err := n.Client.Domains(ctx)
 	overrides, err2 := n.Client.Overrides(ctx)

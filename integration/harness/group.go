@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Group is a set of goroutines with a common end. Wait repeats a panic of a goroutine in the goroutine of its caller,
+// Group is a set of goroutines that Wait waits for. Wait repeats a panic of a goroutine in the goroutine of its caller,
 // so that the caller can restore the terminal.
 type Group struct {
 	running sync.WaitGroup

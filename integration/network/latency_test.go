@@ -18,7 +18,7 @@ import (
 func TestNetwork_LatencyFollowsTheWay(t *testing.T) {
 	testbed.OnNetwork(t, func(t *testing.T, n *network.Network) {
 		const interval = 400 * time.Millisecond
-		// three measurements and the measurement in progress; a name is decided once a second
+		// three measurements and the measurement in progress; the node compares latencies once a second
 		const bound = 4*interval + 2*time.Second
 		s := newNetworkSite(t, []string{"eu"})
 		home := testbed.AddSite(t, n, "home", 0)

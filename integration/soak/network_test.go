@@ -32,7 +32,8 @@ func TestSoak_InvariantsHoldBetweenSites(t *testing.T) {
 // soakWays contains the links between the sites of a soak test.
 type soakWays struct {
 	network *network.Network
-	// that may be cut off, each with the backend of the same place in the list; the first ones with that node
+	// the sites that may be cut off, each with the backend of the same index; the first sites also have the node of
+	// the same index
 	sites   []*network.Site
 	branch  *network.Site // of most agents
 	far     *network.Site

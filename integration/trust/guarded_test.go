@@ -94,8 +94,8 @@ func TestTrust_WrongGossipKeyIsNamedOnBothSides(t *testing.T) {
 	testbed.Counts(t, g.Nodes[0], "what its key does not open", `gslb_gossip_dropped_total{reason="key"}`)
 }
 
-// Fault 5: An agent reports backends or services that it has not proved. Nodes reject, count and audit the reports,
-// and no answer changes.
+// Fault 5: An agent reports backends or services for which it has no token. Nodes reject, count and audit the
+// reports, and no answer changes.
 func TestTrust_WrongTokenIsRefusedAndNamed(t *testing.T) {
 	g := newGuarded(t)
 	g.intruder.File.Agent.Identity.ServiceTokens[testbed.AppName] = harness.NewToken()

@@ -28,7 +28,8 @@ func TestPackages_TheWalkOfTheREADME(t *testing.T) {
 	boot(t, nspawn, root, "walk.sh", 4*time.Minute)
 }
 
-// walkOfReadme returns the commands of the section, one per line. The packages are built before.
+// walkOfReadme returns the commands of the section "Install from packages" of README.md, one per line, without make
+// dist, because the test builds the packages beforehand.
 func walkOfReadme(t *testing.T) string {
 	t.Helper()
 	text := testbed.Read(t, "../../README.md")

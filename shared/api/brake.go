@@ -21,8 +21,8 @@ const (
 type Brake struct {
 	Service string `json:"service"` // the name; empty for a hold of a region or an agent
 	Region  string `json:"region,omitempty"`
-	// Agent is the agent of the reports. With a region, the hold prevents that this agent
-	// removes all serving backends of the region.
+	// Agent is the agent of the reports. With a region, the hold prevents this agent from
+	// removing all serving backends of the region.
 	Agent    string       `json:"agent,omitempty"`
 	Concern  BrakeConcern `json:"concern"`
 	Since    time.Time    `json:"since"`

@@ -40,5 +40,5 @@ const (
 // RegionChange is the body of POST /api/v1/regions, which requires a name, and of PUT and PATCH /api/v1/regions/{id}: a
 // merge patch. POST and PUT set omitted fields to their defaults, and PATCH retains their values; null resets a field
 // to its default. The id of a new region is its name if the name has only lower-case letters, digits, hyphens,
-// underscores and dots, else its code, else the name in this form.
+// underscores and dots, else its code, else the name converted to these characters.
 type RegionChange = model.Patch[model.Region]

@@ -11,7 +11,7 @@ type Replication struct {
 	OffReason *string `json:"off_reason"` // reason why replication is off; null: it is on
 	NodeID    string  `json:"node_id"`
 	Objects   int     `json:"objects"`
-	// Tombstones is the number of stored deletions. They prevent that a node restores a deleted object.
+	// Tombstones is the number of stored deletions. They prevent a node from restoring a deleted object.
 	Tombstones int `json:"tombstones"`
 	// Joining: this node has had no contact with its peers for as long as tombstones last, or ever.
 	Joining bool                 `json:"joining"`

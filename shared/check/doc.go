@@ -16,7 +16,7 @@
 // 200 to 399 (as in Route 53, HAProxy and Kubernetes) unless the Spec lists others. The body must match the Spec. The
 // header has at most MaxHeader and the body at most MaxBody octets. The check follows redirects to the same scheme and
 // host on the same backend, at most MaxRedirects times, so a redirect loop is a failure. A redirect to another host or
-// scheme is the final answer. The check always connects to the checked address, independent of Host and Location, and
+// scheme is the final answer. The check always connects to the checked address, regardless of Host and Location, and
 // closes the connection after every check. By default, the certificate of https is verified against the roots of the
 // system and the server name.
 //

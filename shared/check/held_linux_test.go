@@ -19,7 +19,7 @@ import (
 const holdVariable = "GSLB_TEST_HOLD"
 
 // A process that is stopped for most of a check cannot tell whether the backend answered. The check is Unknown,
-// independent of the time at which the test continues the process.
+// regardless of the time at which the test continues the process.
 func TestProbe_StoppedProcessDoesNotBlameTheBackend(t *testing.T) {
 	if at := os.Getenv(holdVariable); at != "" {
 		probeStopped(t, at)

@@ -29,8 +29,8 @@ const (
 	DefaultSuccessThreshold = 2
 )
 
-// Limits of a check. They prevent that a mistyped value floods a backend, and that a value from the network blocks this
-// process.
+// Limits of a check. They prevent a mistyped value from flooding a backend, and a value from the network from blocking
+// this process.
 const (
 	// MinInterval is the shortest interval. A shorter interval would be a load test.
 	MinInterval = 50 * time.Millisecond

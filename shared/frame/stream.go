@@ -49,7 +49,7 @@ func (h StreamHeader) length() uint32 { return binary.BigEndian.Uint32(h.frame[1
 
 // ReadBody reads the announced ciphertext and decrypts it. It returns all octets since the start of the stream, for
 // memberlist, and the plain text, which belongs to the caller. wire uses the memory of room, which ReadBody resets
-// first. The memory grows with the received octets, independent of the announced length.
+// first. The memory grows with the received octets, regardless of the announced length.
 func (k *Keyring) ReadBody(r io.Reader, h StreamHeader, room *bytes.Buffer) (wire, plain []byte, fault Fault) {
 	room.Reset()
 	room.Write(h.wire)

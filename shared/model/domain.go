@@ -51,7 +51,7 @@ type Domain struct {
 	HTTPS    HTTPS    `key:"https" json:"https,omitzero" merge:"replace"`
 	// The records of an answer: `address`, the addresses of servers; or `cname`, the `target` of a server as a CNAME.
 	// With `cname`, all servers of the domain have a `target`, the name has no other records, and it is not the apex of a
-	// zone. An answer has one CNAME, independent of `max_answers`. See
+	// zone. An answer has one CNAME, regardless of `max_answers`. See
 	// [answers that are names](dns.md#answers-that-are-names).
 	Answer string `key:"answer" json:"answer" usage:"records of an answer: address, or cname for the host names of servers" default:"address"`
 	// Services with [SRV records](dns.md#srv-records), such as `_sip._tcp`: the records have the ports of the backends

@@ -22,7 +22,7 @@ type Region struct {
 	Code string `key:"code" json:"code" usage:"display code; the id of a new region if its name is not a valid id"`
 	// A description, of at most 500 printable characters.
 	Description string `key:"description" json:"description" usage:"description"`
-	// The countries of the nearby clients: ISO 3166-1, two capitals.
+	// The countries of the nearby clients: ISO 3166-1 alpha-2 codes, such as DE.
 	Countries []string `key:"countries" json:"countries" usage:"countries of its clients, such as DE,FR"`
 	// The continents of the nearby clients: AF, AN, AS, EU, NA, OC, SA.
 	Continents Continents `key:"continents" json:"continents" alias:"continent" usage:"continents of its clients: AF, AN, AS, EU, NA, OC or SA"`

@@ -68,7 +68,7 @@ func duplicate(s syscall.Conn) (fd int, err error) {
 	if err != nil {
 		return 0, err
 	}
-	// The lock and the flag prevent that a child process inherits the copy. keep closes the copy.
+	// The lock and the flag prevent a child process from inheriting the copy. keep closes the copy.
 	if failed := raw.Control(func(original uintptr) {
 		syscall.ForkLock.RLock()
 		defer syscall.ForkLock.RUnlock()

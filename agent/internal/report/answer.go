@@ -81,7 +81,7 @@ func (l *link) rejected(reject *wire.Reject, now time.Time) {
 	}
 	why, about := []Rejection{{Code: reject.Code, Service: reject.Service, Detail: reject.Detail}}, scopeClaims
 	if aboutCertificate(reject.Code) {
-		about = scopeEnrol // the same scope, independent of the message that met it first
+		about = scopeEnrol // the same scope, regardless of the message that failed first
 	}
 	switch reject.AckedType {
 	case wire.TypeEnrol:

@@ -347,8 +347,8 @@ func (l *testLink) count(t testing.TB, name, label string) float64 {
 	return 0
 }
 
-// after waits in the bubble.
+// after advances the virtual time of a synctest bubble by d, and waits until its other goroutines are blocked.
 func after(d time.Duration) {
-	time.Sleep(d) // in a bubble: virtual
+	time.Sleep(d)
 	synctest.Wait()
 }

@@ -237,7 +237,7 @@ func TestLink_UnacknowledgedDatagramsAreRepeatedAsStreams(t *testing.T) {
 }
 
 // The agent sends datagrams to a new process of a node, for example after a repair of its address or firewall,
-// independent of previous losses.
+// regardless of previous losses.
 func TestLink_ANodeThatRestartedIsSentDatagrams(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newFakeNode(t)
@@ -391,7 +391,7 @@ func TestLink_LossesThatAreFarApartNeedNoNewEnrolment(t *testing.T) {
 	})
 }
 
-// After a success, the next failure starts with short pauses, independent of previous failures.
+// After a success, the next failure starts with short pauses, regardless of previous failures.
 func TestLink_PausesBeginShortAfterEachSuccess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := newFakeNode(t)

@@ -155,7 +155,7 @@ func TestAuditTail_TheNewestComesLast(t *testing.T) {
 	}
 }
 
-// Each node is queried from its own last entry, independent of the other nodes. Old entries are not printed as new.
+// Each node is queried from its own last entry, independently of the other nodes. Old entries are not printed as new.
 func TestAuditTail_GoesOnWhereEachNodeWasLeft(t *testing.T) {
 	const lines = 2
 	app := newApp(cmdline.System{})

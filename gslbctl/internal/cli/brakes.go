@@ -57,7 +57,8 @@ func (a *app) brakeReleaseCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "release {<name> | --region <region> | --agent <id>}",
 		Short: "Release a mass-failure hold",
-		Long: "release ends the hold of a name, a region or an agent. The reports of the agents take effect\n" +
+		Long: "release ends the hold of a name, a region or an agent: mass-failure protection holds agent reports\n" +
+			"that would remove too many backends at once. The reports of the agents take effect\n" +
 			"immediately, and backends that they report unhealthy leave the answers. If a name would have fewer\n" +
 			"backends than it needs, release requires --force.",
 		Example:           "  gslbctl brakes release app.example.com\n  gslbctl brakes release --region eu",

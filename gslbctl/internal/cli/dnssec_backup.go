@@ -49,9 +49,9 @@ func (a *app) dnssecBackupCommand() *cobra.Command {
 	var f keyBackupFlags
 	cmd := &cobra.Command{
 		Use:   "backup <file>",
-		Short: "Back up the signing keys of the node on this machine",
-		Long: "backup encrypts the signing keys of all zones of the node on this machine. Run it as the user of the\n" +
-			"node or as root: the API never sends private keys. The file must not exist. Its format is age:\n" +
+		Short: "Back up the signing keys of the local node",
+		Long: "backup encrypts the signing keys of all zones of the local node. Run it on its machine, as the user of\n" +
+			"the node or as root: the API never sends private keys. The file must not exist. Its format is age:\n" +
 			"without gslbctl, age -d FILE | tar x opens it. backup sends no request and changes no key.",
 		Example: "  gslbctl dnssec backup /var/backups/gslb-keys.age",
 		Args:    cobra.ExactArgs(1),
@@ -106,7 +106,7 @@ func (a *app) dnssecRestoreCommand() *cobra.Command {
 	var f keyBackupFlags
 	cmd := &cobra.Command{
 		Use:   "restore <file>",
-		Short: "Restore the signing keys of the node on this machine",
+		Short: "Restore the signing keys of the local node",
 		Long: "restore adds the missing keys of a backup to the key directory, all or none, with the owner of the\n" +
 			"directory. It overwrites no file. If the directory has a newer state of a key, such as a removed\n" +
 			"key, restore reports the key and changes nothing. A running node loads the keys at gslbctl config\n" +

@@ -21,8 +21,9 @@ func (a *app) externalDNSCommand() *cobra.Command {
 		Use:   "external-dns",
 		Short: "Run a webhook provider for ExternalDNS",
 		Long: "external-dns is a webhook provider for ExternalDNS (protocol version 1). It runs until it is\n" +
-			"stopped. The addresses of a cluster's Services, Ingresses and Gateways become servers of --owner.\n" +
-			"Each cluster has its own owner, and a name answers with the servers of all clusters.",
+			"stopped. The addresses of a cluster's Services, Ingresses and Gateways become servers\n" +
+			"with the owner of --owner. Each cluster has its own owner, and a name answers with the servers of\n" +
+			"all clusters.",
 		Example: "  gslbctl external-dns --owner eu-1 --region eu --api ns1.example.net:8080",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if p.Owner == "" || len(p.Owner) > api.MaxOwner {

@@ -117,7 +117,7 @@ func (a *app) nodesAnnounceCommand() *cobra.Command {
 	var req api.AgentRegistration
 	cmd := &cobra.Command{
 		Use:   "announce <agent>",
-		Short: "List a new agent as pending before it enrolls",
+		Short: "Announce a new agent, so that it is listed as pending",
 		Args:  cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			req.Name = args[0]
@@ -177,7 +177,7 @@ func (a *app) nodesCertificateCommand() *cobra.Command {
 
 func (a *app) nodesReissueCommand() *cobra.Command {
 	return a.removal(removal{
-		use: "reissue <agent>", short: "Replace the pinned certificate of an agent",
+		use: "reissue <agent>", short: "Reject the certificate of an agent and pin its next one",
 		long: "reissue deletes the pin of an agent and rejects its present certificate; the node pins the next one.\n" +
 			"Use it if the old certificate must not return. After a rebuild of the machine, gslbctl agents unpin\n" +
 			"is enough: the new agent has a new certificate.",

@@ -8,7 +8,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// The status shows a planned drain of a region as a single line, independent of the nodes that report it.
+// The status shows a planned drain of a region as a single line, regardless of the nodes that report it.
 func TestStatus_ListsPlannedWindowsOnce(t *testing.T) {
 	order := func(address string, starts time.Duration, reason string) api.Order {
 		return api.Order{Kind: api.OrderDrain, Service: "app.example.com", Address: address, Share: pointer(0.1),

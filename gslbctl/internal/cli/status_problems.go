@@ -91,13 +91,13 @@ func (a *app) headline(r statusReport) string {
 	}
 }
 
-// problemsText returns the headline and at most most problems. all is the command that lists all problems.
-func (a *app) problemsText(r statusReport, most int, all string) string {
+// problemsText returns the headline and at most limit problems. all is the command that lists all problems.
+func (a *app) problemsText(r statusReport, limit int, all string) string {
 	lines := []string{""} // ends the headline
-	for _, problem := range r.Problems[:min(len(r.Problems), most)] {
+	for _, problem := range r.Problems[:min(len(r.Problems), limit)] {
 		lines = append(lines, "  - "+problem)
 	}
-	if more := len(r.Problems) - most; more > 0 {
+	if more := len(r.Problems) - limit; more > 0 {
 		lines = append(lines, fmt.Sprintf("  - and %d more: %s", more, all))
 	}
 	return a.headline(r) + render.Lines(lines)

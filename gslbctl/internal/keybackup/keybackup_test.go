@@ -286,7 +286,7 @@ func TestRead_UnusableKeys(t *testing.T) {
 	}
 }
 
-// A private key of P-256 determines its public half, independent of the record.
+// A private key of P-256 determines its public half, regardless of the record.
 func TestRead_UnusableKeysOfP256(t *testing.T) {
 	good, other := keyFiles(t, "example.com.", dns.ECDSAP256SHA256), keyFiles(t, "example.com.", dns.ECDSAP256SHA256)
 	const field = "PrivateKey: "

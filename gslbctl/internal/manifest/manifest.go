@@ -257,7 +257,7 @@ func (m *Manifest) addObjects(name, key string, list *yaml.Node) error {
 	return nil
 }
 
-// fieldOf returns the list of a document with a JSON name, which must exist.
+// fieldOf returns the list field of a document whose JSON name is key. The field must exist.
 func fieldOf(doc *api.Document, key string) reflect.Value {
 	v := reflect.ValueOf(doc).Elem()
 	for field := range v.Type().Fields() {

@@ -46,7 +46,7 @@ func TestRead_JoinsFilesAndKnowsTheirLines(t *testing.T) {
 	}
 }
 
-// A text keeps its spelling, independent of YAML's interpretation.
+// A text keeps its spelling, regardless of YAML's interpretation.
 func TestRead_KeepsTexts(t *testing.T) {
 	dir := t.TempDir()
 	for name, text := range map[string]string{

@@ -150,8 +150,8 @@ func (b *builder) addDomain() {
 	b.result.Taken += b.records
 }
 
-// ownPorts changes the ports of servers without a check that would be the same backend as another server. Servers with
-// targets can have the same address, as with a CDN.
+// ownPorts increments the port of each server without a check until no other server is the same backend. A server with
+// a target is the same backend as each server with its port, since targets can have the same address, as with a CDN.
 func (b *builder) ownPorts() {
 	var done, rest []*placed
 	for _, s := range b.servers {

@@ -28,7 +28,7 @@ const (
 
 // BenchmarkDNS_WhileTheAPIIsPolled measures lookups of a node in alternating phases: without API requests, with a
 // client that reads all unbounded lists of the node's API in a loop, and with a client that reads them from a second,
-// equal node. All processes share the processors, so the third phase shows the cost of such a client independent of the
+// equal node. All processes share the processors, so the third phase shows the cost of such a client regardless of the
 // node. of-polling is the ratio of the p99.9 in the second phase to the p99.9 in the third phase.
 func BenchmarkDNS_WhileTheAPIIsPolled(b *testing.B) {
 	n, other := startBench(b, pollNames, netip.MustParseAddrPort("127.0.0.1:9")),

@@ -33,7 +33,8 @@ func main() {
 	}
 }
 
-// run reports whether all files are within the limits, or prints the hits in given files.
+// run prints the matches of the prose rules in the given files. Without files, it checks all files of the repository
+// and reports whether each has at most its allowed number of matches.
 func run(out io.Writer, files []string, update bool) (ok bool, err error) {
 	list, err := readRules()
 	if err != nil {
@@ -61,7 +62,7 @@ func run(out io.Writer, files []string, update bool) (ok bool, err error) {
 	return summarize(out, reports, allowed), nil
 }
 
-// explain prints each hit in some files.
+// explain prints each match of the prose rules in some files.
 func explain(out io.Writer, list rules, files []string) error {
 	for _, file := range files {
 		content, err := os.ReadFile(file)

@@ -59,13 +59,13 @@ func Read(t *testing.T, path string) string {
 	return string(text)
 }
 
-// Write writes a file with a mode, independent of the umask.
+// Write writes a file with a mode, regardless of the umask.
 func Write(t *testing.T, path string, mode os.FileMode, text string) {
 	t.Helper()
 	if err := os.WriteFile(path, []byte(text), mode); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Chmod(path, mode); err != nil { // independent of the umask
+	if err := os.Chmod(path, mode); err != nil { // regardless of the umask
 		t.Fatal(err)
 	}
 }

@@ -49,7 +49,7 @@ func dnssecOperations() []Operation {
 			Answer: api.DNSSECSync{Synced: true, Peers: []api.DNSSECPeerSync{
 				{Peer: "http://overwatch-2.example.com:8080", OK: true, Imported: 1}}}},
 		{Method: get, Path: v1 + "/dnssec/keys", handle: (*Server).listDNSSECKeys, Role: api.RoleNone, nodes: true,
-			Summary: "Get public keys, and encrypted private keys with the proof of a node", Status: 200,
+			Summary: "Get public keys, and encrypted private keys (peers only)", Status: 200,
 			Answer: api.DNSSECKeys{Enabled: true, Keys: []api.DNSSECKey{
 				{Zone: "example.com.", KeyTag: 12345, Algorithm: 13, AlgorithmName: "ECDSAP256SHA256", Flags: 257,
 					PublicKey: "mdsswUyr3DPW132mOi8V9xESWE8jTo0d", CreatedAt: exampleTime(), State: api.KeyActive,

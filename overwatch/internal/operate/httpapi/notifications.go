@@ -33,7 +33,7 @@ func notificationOperations() []Operation {
 			Answer: api.NotificationTestList{Tests: []api.NotificationTest{{Target: "on-call", Sent: true, DurationMS: 42}},
 				Total: 1}},
 		{Method: get, Path: notify.Path, handle: (*Server).getNotificationsTold, Role: api.RoleNone, nodes: true,
-			Summary: "Get encrypted sent notifications with the proof of a node", Status: 200,
+			Summary: "Get encrypted sent notifications (peers only)", Status: 200,
 			Query:  []Parameter{text("target", "which receiver", "on-call"), text("group", "of what", nil)},
 			Answer: api.NotificationsTold{Sealed: "p5cW"}},
 	}
