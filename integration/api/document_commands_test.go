@@ -80,7 +80,7 @@ func control(t *testing.T, n *harness.Node, args ...string) testbed.Result {
 	return testbed.Command(t, append([]string{testbed.Binaries(t).Control, "--api", n.API.String()}, args...)...)
 }
 
-// This test executes the section of the README about a second service.
+// This test executes the section "Add a service" of README.md.
 func TestDocument_TheSecondServiceOfTheReadme(t *testing.T) {
 	t.Parallel()
 	text := testbed.Read(t, "../../README.md")

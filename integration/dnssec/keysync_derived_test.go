@@ -43,7 +43,7 @@ func TestKeySync_WithOneServiceAnAgentGetsNoKey(t *testing.T) {
 	}
 }
 
-// With two services, the derived secret is used until an agent has proved both services, and never again, even after
+// With two services, the derived secret is used until an agent has proved both tokens, and never again, even after
 // its pin is deleted.
 func TestKeySync_AnAgentThatProvesAllServicesEndsTheExchange(t *testing.T) {
 	t.Parallel()

@@ -15,7 +15,7 @@ import (
 const keptAnswers = 8192
 
 // Watch is a steady client: it queries every node for every name at an even pace and stores the latest answers. Tests
-// measure failover only by the answers of a Watch.
+// measure failover only with the answers of a Watch.
 type Watch struct {
 	// Dial opens its sockets. NewWatch sets the function of a net.Dialer.
 	Dial func(ctx context.Context, network, address string) (net.Conn, error)

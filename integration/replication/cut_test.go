@@ -99,10 +99,10 @@ func (s *sites) again(t *testing.T, i int) {
 }
 
 // A site is disconnected from all other sites while operators make decisions on both sides. Nodes of both sides are
-// killed after they acknowledged a decision. During the disconnection, each side answers by its own decisions. After
-// the reconnection, both sides answer by all decisions: the later of two conflicting decisions applies, the audit log
-// of the other node contains the replaced decision, and deleted objects stay deleted. The node that is not killed fails
-// no lookup.
+// killed after they acknowledged a decision. During the disconnection, the answers of each side follow its own
+// decisions. After the reconnection, the answers follow the decisions of both sides: the later of two conflicting
+// decisions applies, the audit log of the other node contains the replaced decision, and deleted objects stay deleted.
+// The node that is not killed fails no lookup.
 //
 // Fault 8.
 // Fault 14.

@@ -16,7 +16,7 @@ const (
 	CodeBootNonce        RejectCode = 9  // for an earlier process of the node: restart with Hello
 	CodeNotEnrolled      RejectCode = 10 // the node has no pin for the certificate, or no pin for the service
 	CodeLimit            RejectCode = 11 // more backends, services or agents than allowed, or a high rate of new agents
-	// the address is invalid for a backend, by agent_policies or by the rules that apply without policies
+	// the address is not allowed for a backend, by agent_policies or by the rules that apply without policies
 	CodePolicy      RejectCode = 12
 	CodeUnavailable RejectCode = 13 // the node cannot store a pin at present: retry later
 	CodeLocked      RejectCode = 14 // the service's token admits no new agents: an operator locked it

@@ -123,7 +123,7 @@ func (l *link) agree(node *identity.Certificate, hello *wire.Hello) (*identity.S
 	return session, nil
 }
 
-// openHello opens a Hello, which must be sealed by its own certificate.
+// openHello opens a Hello, which must be signed with the key of the certificate that it contains.
 func openHello(message []byte) (*identity.Certificate, wire.Hello, error) {
 	var hello wire.Hello
 	sealed, err := identity.Parse(message)

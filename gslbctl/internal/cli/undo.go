@@ -167,7 +167,8 @@ func newestChange(replies []fleet.Answer[api.Undone]) (newest int, err error) {
 	return newest, nil
 }
 
-// isNewer reports whether a is later than b, by the shared clock of the nodes, or else by the times of their nodes.
+// isNewer reports whether a is later than b, according to their versions, or to the clocks of their nodes if a
+// version is missing.
 func isNewer(a, b api.Undone) bool {
 	if a.Version != "" && b.Version != "" {
 		return a.Version > b.Version
