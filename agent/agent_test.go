@@ -71,7 +71,7 @@ func freeAddress(t *testing.T) string {
 	for range 100 {
 		listener, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 15000+rand.IntN(17000)))
 		if err != nil {
-			continue // somebody has it
+			continue // the port is in use
 		}
 		defer listener.Close()
 		return listener.Addr().String()

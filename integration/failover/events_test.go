@@ -76,7 +76,7 @@ func (s *told) until(kind api.EventKind, subject, state string) api.Event {
 
 // A stream reports that a backend was killed, with the agent report and the own check, and the effect on its name. A
 // client that loses its connection because the node is killed continues after its last event and misses no event. A
-// state that started before the kill has its end after the kill.
+// state that began before the kill ends in the stream after the kill.
 func TestEvents_AStreamTellsAKillAndGoesOnOverARestart(t *testing.T) {
 	s := testbed.StartSite(t, 1, 1)
 	n, victim := s.Nodes[0], s.Backends[0]

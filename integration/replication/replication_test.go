@@ -118,8 +118,9 @@ func alike(t *testing.T, nodes ...*harness.Node) {
 	testbed.Alike(t, nodes...)
 }
 
-// All nodes answer by a decision that one node received. A node that was killed during the decision has it after its
-// restart, and restores no deleted object. A node that lost its disk receives all objects.
+// The answers of all nodes follow a decision that one node received. A node that was killed during the decision has
+// stored the decision after its restart, and restores no deleted object. A node that lost its disk receives all
+// objects.
 func TestReplication_ADecisionReachesEveryNodeWhateverHappensToOne(t *testing.T) {
 	t.Parallel()
 	s := site(t)

@@ -62,10 +62,10 @@ func (k *soak) judgeAddress(t *testing.T, n *harness.Node, a harness.Answer, add
 		l := k.lives[i]
 		from := l.since
 		if up := serves(k.up[n]); up.After(from) {
-			from = up // it has to find out again
+			from = up // after a restart, the node must detect the death again
 		}
 		if k.ways != nil && k.ways.changed.After(from) {
-			from = k.ways.changed // so has one that has lost its way, or has it again
+			from = k.ways.changed // after a link has failed or returned, the node must also detect it again
 		}
 		if l.dead && a.At.Sub(from) > soakPatience+k.bound() {
 			t.Errorf("I3: %s answered %s at %s, %s after its death, allowed are %s", n.Name, b.Name, a.At.Format("15:04:05.000"),

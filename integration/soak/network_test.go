@@ -35,15 +35,15 @@ type soakWays struct {
 	// the sites that may be cut off, each with the backend of the same index; the first sites also have the node of
 	// the same index
 	sites   []*network.Site
-	branch  *network.Site // of most agents
+	branch  *network.Site // the site of most agents
 	far     *network.Site
-	clients map[*harness.Node]*harness.Watch // each on the node's machine, so that it can ask whatever is cut
+	clients map[*harness.Node]*harness.Watch // each on the node's machine, so that it can query the node during a cut
 
 	cut     int // the site that is cut off, or was last
 	isCut   bool
-	changed time.Time // when it was, or came back
-	lost    int       // of a hundred packets of gossip
-	second  bool      // the branch has its second uplink only
+	changed time.Time // when the site was cut off or reconnected
+	lost    int       // lost gossip packets, in percent
+	second  bool      // the branch uses only its second uplink
 }
 
 // startBetweenSites starts sites for eu, us and ap, each with a backend. The sites eu and us have a node, and ap has a

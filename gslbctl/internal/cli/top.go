@@ -67,7 +67,7 @@ func openName(tab int, id string) (to int, filter string, ok bool) {
 	return backendsTab, id, tab == namesTab
 }
 
-// overview is the picture of a refresh of top.
+// overview contains the data of one refresh of top.
 type overview struct {
 	app     *app
 	tables  [agentsTab + 1]*render.Table // of each tab; nil before its first use

@@ -50,7 +50,7 @@ func (r rules) checkFile(path, content string) report {
 	return report{path: path, words: len(words(text)), terms: find(text, r.terms), phrases: find(text, r.phrases)}
 }
 
-// find returns the hits of all rules, in the order of lines. Overlapping hits of several rules count once.
+// find returns the matches of all rules, in the order of lines. Overlapping matches of several rules count once.
 func find(text string, list []rule) (hits []hit) {
 	type span struct {
 		from, to int
