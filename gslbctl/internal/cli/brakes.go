@@ -20,7 +20,7 @@ func (a *app) brakesCommand() *cobra.Command {
 }
 
 func (a *app) brakesListCommand() *cobra.Command {
-	return cmdline.ListCommand(a.App, "list", "List mass-failure holds",
+	return cmdline.ListCommand(a.App, "list", "List agent reports that mass-failure protection holds",
 		(*api.Client).Brakes, func(list api.BrakeList) *render.Table {
 			t := &render.Table{
 				Columns: []render.Column{{Name: "HOLD"}, {Name: "AGENT"}, {Name: "AGENTS SAY"}, {Name: "HELD",
@@ -56,11 +56,11 @@ func (a *app) brakeReleaseCommand() *cobra.Command {
 	var agent, region string
 	cmd := &cobra.Command{
 		Use:   "release {<name> | --region <region> | --agent <id>}",
-		Short: "Release a mass-failure hold",
+		Short: "Release agent reports that mass-failure protection holds",
 		Long: "release ends the hold of a name, a region or an agent: mass-failure protection holds agent reports\n" +
-			"that would remove too many backends at once. The reports of the agents take effect\n" +
-			"immediately, and backends that they report unhealthy leave the answers. If a name would have fewer\n" +
-			"backends than it needs, release requires --force.",
+			"that would remove too many backends at once. After the release, the reports take effect immediately,\n" +
+			"and backends that agents report unhealthy leave the answers. If a name would have fewer backends\n" +
+			"than it needs, release requires --force.",
 		Example:           "  gslbctl brakes release app.example.com\n  gslbctl brakes release --region eu",
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: a.CompleteArguments(brakedNames),
