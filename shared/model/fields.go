@@ -28,6 +28,7 @@ type Field struct {
 	zeroUnset bool
 	pointer   bool // to an object, or nil
 	replace   bool
+	secret    bool // problems do not contain the value
 	always    bool // written even if it has the default
 	bounds    func(reflect.Value) string
 	inner     *Fields // of a struct; nil for other types
@@ -86,6 +87,7 @@ func (f *Fields) add(t reflect.Type, index []int, block string) {
 		one := Field{JSON: name, Key: key, Alias: s.Tag.Get("alias"), Type: s.Type, Default: s.Tag.Get("default"),
 			Source: s.Tag.Get("source"), Usage: s.Tag.Get("usage"), index: at, zeroUnset: s.Tag.Get("zero") == "unset",
 			replace: s.Tag.Get("merge") == "replace", always: s.Tag.Get("write") == "always",
+			secret: s.Tag.Get("secret") == "true",
 			bounds: settings.BoundsOf(s), Holder: t.Name(), Name: s.Name, least: s.Tag.Get("min"),
 			most: s.Tag.Get("max")}
 		switch {

@@ -63,7 +63,7 @@ type HealthCheck struct {
 	// and 2000 instructions when compiled.
 	BodyMatches string `key:"body_matches" json:"body_matches,omitempty" usage:"http, https: regular expression that must match the body"`
 	// tcp: a text that the check sends after connecting, at most 256 octets.
-	Send string `key:"send" json:"send,omitempty" usage:"tcp: text to send after connecting"`
+	Send string `key:"send" json:"send,omitempty" secret:"true" usage:"tcp: text to send after connecting"`
 	// tcp: a text in the first 4096 octets of the answer, at most 256 octets long.
 	Expect string `key:"expect" json:"expect,omitempty" usage:"tcp: text that the server must send"`
 	// grpc, grpcs: the service in the request; default: the server as a whole.

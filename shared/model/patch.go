@@ -315,7 +315,7 @@ func (a *applier) setField(f *Field, v, standard reflect.Value, value json.RawMe
 	if f.inner != nil {
 		var patch map[string]json.RawMessage
 		if err := json.Unmarshal(value, &patch); err != nil {
-			a.add(key, value, "give an object with %s", strings.Join(f.inner.Names(a.source), ", "))
+			a.add(key, nil, "give an object with %s", strings.Join(f.inner.Names(a.source), ", "))
 			return
 		}
 		object := reflect.New(f.inner.Type).Elem() // a copy, since another object may have the same pointer
@@ -333,14 +333,17 @@ func (a *applier) setField(f *Field, v, standard reflect.Value, value json.RawMe
 		a.mergeTexts(v, value, key)
 		return
 	}
-	fresh := reflect.New(f.Type)
+	fresh, shown := reflect.New(f.Type), value
+	if f.secret {
+		shown = nil
+	}
 	if err := decodeValue(value, fresh.Interface()); err != nil {
-		a.add(key, value, "%s", a.typeRemedy(f, err))
+		a.add(key, shown, "%s", a.typeRemedy(f, err))
 		return
 	}
 	if a.source != fromStore {
 		if remedy := f.remedy(fresh.Elem()); remedy != "" {
-			a.add(key, value, "%s", remedy)
+			a.add(key, shown, "%s", remedy)
 			return
 		}
 	}
@@ -372,15 +375,21 @@ func decodeValue(value json.RawMessage, into any) error {
 	return err
 }
 
-// mergeTexts sets a field that is an object of strings; null removes a member.
+// mergeTexts sets a field that is an object of strings; null removes a member. Problems contain no value, since it can be
+// a secret, such as a header.
 func (a *applier) mergeTexts(v reflect.Value, value json.RawMessage, key string) {
-	var patch map[string]*string
+	var patch map[string]json.RawMessage
 	if err := json.Unmarshal(value, &patch); err != nil {
-		a.add(key, value, "give an object of strings")
+		a.add(key, nil, "give an object of strings")
 		return
 	}
 	merged := maps.Clone(v.Interface().(map[string]string))
-	for name, text := range patch {
+	for _, name := range slices.Sorted(maps.Keys(patch)) {
+		var text *string
+		if err := json.Unmarshal(patch[name], &text); err != nil {
+			a.add(key+"."+name, nil, "give a string")
+			return
+		}
 		switch {
 		case text == nil:
 			delete(merged, name)

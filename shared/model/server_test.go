@@ -2,6 +2,7 @@ package model_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/netip"
 	"reflect"
 	"strings"
@@ -128,12 +129,16 @@ func TestServer_PatchOfTheHealthCheck(t *testing.T) {
 		}
 	}
 	for body, want := range map[string]string{
-		`{"health_check":{"interval":"0s"}}`: "health_check.interval: give a value within the bounds, or null",
-		`{"health_check":{"headers":[1]}}`:   "health_check.headers: give an object of strings",
-		`{"health_check":{"x":1}}`:           "health_check.x: unknown field: known are enabled, type",
-		`{"address":"x"}`:                    "address: give an IPv4 or IPv6 address",
-		`{"weight":0}`:                       "weight: give a number from 1 to 1000",
-		`{"owner":"x"}`:                      "owner: unknown field",
+		`{"health_check":{"interval":"0s"}}`:                "health_check.interval: give a value within the bounds, or null",
+		`{"health_check":{"headers":[1]}}`:                  "health_check.headers: give an object of strings",
+		`{"health_check":{"headers":{"A":"s3cret","X":3}}}`: "health_check.headers.X: give a string",
+		`{"health_check":{"headers":"s3cret"}}`:             "health_check.headers: give an object of strings",
+		`{"health_check":{"send":["s3cret"]}}`:              "health_check.send: ",
+		`{"health_check":"s3cret"}`:                         "health_check: give an object with ",
+		`{"health_check":{"x":1}}`:                          "health_check.x: unknown field: known are enabled, type",
+		`{"address":"x"}`:                                   "address: give an IPv4 or IPv6 address",
+		`{"weight":0}`:                                      "weight: give a number from 1 to 1000",
+		`{"owner":"x"}`:                                     "owner: unknown field",
 	} {
 		var patch model.Patch[model.Server]
 		if err := json.Unmarshal([]byte(body), &patch); err != nil {
@@ -142,6 +147,9 @@ func TestServer_PatchOfTheHealthCheck(t *testing.T) {
 		problems := patch.Problems(model.FromOperator)
 		if len(problems) != 1 || !strings.HasPrefix(problems[0].Key+": "+problems[0].Message, want) {
 			t.Errorf("%s: %v, want %s", body, problems, want)
+		}
+		if strings.Contains(fmt.Sprint(problems), "s3cret") {
+			t.Errorf("%s: the problem shows the secret: %v", body, problems)
 		}
 	}
 }

@@ -238,9 +238,11 @@ func (m *Manifest) addObjects(name, key string, list *yaml.Node) error {
 		}
 		if p, isPatch := one.Elem().Interface().(patch); err == nil && isPatch {
 			if problems := p.Problems(model.FromDocument); len(problems) > 0 {
-				first := problems[0]
-				return wrong(name, valueOf(n, first.Key), "%s: %s is %s: %s", object, first.Key, first.Value,
-					first.Message)
+				first, fault := problems[0], problems[0].Key
+				if first.Value != "" {
+					fault += " is " + first.Value
+				}
+				return wrong(name, valueOf(n, first.Key), "%s: %s: %s", object, fault, first.Message)
 			}
 		}
 		if mistyped, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
