@@ -27,7 +27,7 @@ const fields = html`
 
 // DrainRegion is a button for the drain of a region. If all its backends are drained, the button ends the drains. A
 // partial list of backends has no button, because the drain would be partial.
-export function DrainRegion({ name, list }) {
+export function DrainRegion({ region, list }) {
   const [opened, open] = useState('');
   const backends = list?.backends || [];
   const drained = backends.filter((b) => b.drain), others = backends.filter((b) => !b.drain);
@@ -38,7 +38,7 @@ export function DrainRegion({ name, list }) {
       fields: html`
         <p>The shares of ${count(others.length, 'backend', 'backends')} fall to 0. Existing connections can finish.</p>
         ${fields}`,
-      takes: { regions: [name] },
+      takes: { regions: [region.id] },
       send: (values, query) => ofEach(others, query, { method: 'POST', body: given(values) }),
     }
     : {
@@ -47,9 +47,14 @@ export function DrainRegion({ name, list }) {
       send: () => ofEach(drained, '', { method: 'DELETE' }),
     };
   return html`
-    <button type="button" class="small" aria-label=${`${verb} ${name}`} onClick=${() => open(verb)}>${verb}</button>
+    <button
+      type="button"
+      class="small"
+      aria-label=${`${verb} ${region.name}`}
+      onClick=${() => open(verb)}
+    >${verb}</button>
     ${opened && html`
-      <${Dialog} title=${`${opened} ${name}`} close=${() => open('')}>
+      <${Dialog} title=${`${opened} ${region.name}`} close=${() => open('')}>
         <${Change} verb=${opened} ...${change} close=${() => open('')} />
       <//>`}`;
 }

@@ -83,7 +83,7 @@ function Region({ region, chosen, choose, served }) {
   const press = (e) => {
     if (e.key === 'Enter' || e.key === ' ') {
       e.preventDefault();
-      choose(region.name);
+      choose(region.id);
     }
   };
   return html`
@@ -93,7 +93,7 @@ function Region({ region, chosen, choose, served }) {
       tabindex="0"
       aria-label=${`${text} backends serve`}
       aria-pressed=${chosen}
-      onClick=${() => choose(region.name)}
+      onClick=${() => choose(region.id)}
       onKeyDown=${press}
     >
       <circle cx=${cx} cy=${cy} r=${7 + 13 * Math.sqrt(served)} class=${chosen ? 'chosen' : ''} />
@@ -118,11 +118,11 @@ const shownNames = 1000;
 
 // Chosen shows a region: the regions of the backends for its clients, and its backends by name.
 function Chosen({ region, flows }) {
-  const list = useList(`/v1/overwatch/backends?region=${encodeURIComponent(region.name)}`, 'backends').data;
+  const list = useList(`/v1/overwatch/backends?region=${encodeURIComponent(region.id)}`, 'backends').data;
   const names = [...Map.groupBy(list?.backends || [], (b) => b.service)];
-  const going = flows.filter((f) => f.source_region === region.name);
+  const going = flows.filter((f) => f.source_region === region.id);
   return html`
-    <${Panel} title=${region.name} id="chosen" aside=${html`<${DrainRegion} name=${region.name} list=${list} />`}>
+    <${Panel} title=${region.name} id="chosen" aside=${html`<${DrainRegion} region=${region} list=${list} />`}>
       <p>
         <${Status}
           tone=${toneOf(region)}
@@ -158,7 +158,7 @@ function Chosen({ region, flows }) {
           <${Cut}
             has=${list?.backends.length}
             total=${list?.total}
-            command=${`gslbctl backends list --region ${region.name}`}
+            command=${`gslbctl backends list --region ${region.id}`}
           />
         </div>
       </div>
@@ -196,8 +196,8 @@ export function WorldMap({ path: [chosen = ''] }) {
   const flows = useMemo(() => summed(live.data?.flows || []), [live.data]);
   const choose = (region) => go('map', region);
   const list = regions.data?.regions || [];
-  const of = (name) => list.find((r) => r.name === name);
-  const served = (name) => flows.filter((f) => f.destination_region === name).reduce((sum, f) => sum + f.share, 0);
+  const of = (id) => list.find((r) => r.id === id);
+  const served = (id) => flows.filter((f) => f.destination_region === id).reduce((sum, f) => sum + f.share, 0);
   const nowhere = list.filter((r) => !placed(r));
   return html`
     <h1>Map</h1>
@@ -214,11 +214,11 @@ export function WorldMap({ path: [chosen = ''] }) {
           />`)}
         ${list.filter(placed).map((r) => html`
           <${Region}
-            key=${r.name}
+            key=${r.id}
             region=${r}
-            chosen=${r.name === chosen}
+            chosen=${r.id === chosen}
             choose=${choose}
-            served=${served(r.name)}
+            served=${served(r.id)}
           />`)}
       </svg>
       <figcaption>

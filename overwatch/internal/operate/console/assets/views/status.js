@@ -78,11 +78,11 @@ export function Regions({ rates }) {
       <ul class="plain sites">
         ${regions.map((r) => html`
           <li key=${r.id}>
-            <a href=${'#/map/' + encodeURIComponent(r.name)}>${r.name}</a>
+            <a href=${'#/map/' + encodeURIComponent(r.id)}>${r.name}</a>
             <${Status} tone=${toneOfRegion(r)} word=${`${r.serving_servers} of ${r.server_count}`} />
             <span class="dim num">
-              ${rates ? `${number(rates.regions[r.name] || 0)} QPS` : ''}
-              ${all > 0 && ` · ${percent((rates.regions[r.name] || 0) / all, 0)}`}
+              ${rates ? `${number(rates.regions[r.id] || 0)} QPS` : ''}
+              ${all > 0 && ` · ${percent((rates.regions[r.id] || 0) / all, 0)}`}
             </span>
           </li>`)}
       </ul>
