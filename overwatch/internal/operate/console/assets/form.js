@@ -1,6 +1,6 @@
 // A form for the settings of an object, generated from the schema of the API. It shows the consequences of a change,
 // and saves the change after confirmation.
-import { html, useState } from './dom.js';
+import { html, useRef, useState } from './dom.js';
 import { mayAdmin, refresh, useLive } from './api.js';
 import { Dialog, OneNode, sentenceOf } from './dialog.js';
 import { Diff } from './diff.js';
@@ -122,30 +122,29 @@ function Form({ fields, object, words, plan, save, close }) {
   const [texts, setTexts] = useState({});
   const [wanted, find] = useState('');
   const [state, setState] = useState({});
+  const edits = useRef(0); // a plan of earlier inputs is discarded
   const change = (key) => (text) => {
+    edits.current++;
     setTexts({ ...texts, [key]: text });
     setState({});
   };
-  const attempt = async (work) => {
+  const submit = async (event) => {
+    event.preventDefault();
+    const edit = edits.current;
     setState({ ...state, busy: true, error: '' });
     try {
-      await work();
-    } catch (error) {
-      setState({ error: error.message });
-    }
-  };
-  const submit = (event) => {
-    event.preventDefault();
-    attempt(async () => {
       if (!state.patch) {
         const patch = patchOf(fields, object, texts);
-        setState({ patch, plan: plan && await plan(patch) });
+        const planned = plan && await plan(patch);
+        if (edit === edits.current) setState({ patch, plan: planned });
         return;
       }
       await save(state.patch);
       refresh();
       close();
-    });
+    } catch (error) {
+      if (state.patch || edit === edits.current) setState({ error: error.message });
+    }
   };
   const before = state.patch && Object.fromEntries(Object.keys(state.patch).map((name) => [name, object[name]]));
   const after = state.patch && Object.fromEntries(Object.entries(state.patch).map(([name, value]) => [
