@@ -176,25 +176,23 @@ func isAddress(text, other string) bool {
 	return err == nil && err2 == nil && a == b
 }
 
-// topUndo prepares the undo of the last change of the user.
+// topUndo prepares the undo of the last change of the user. The undo fails if the user has made another change since.
 func (a *app) topUndo(ctx context.Context, _ *api.Backend, _ string) (string, screen.Change, error) {
-	clients, err := a.Clients()
+	found, err := a.findLast(ctx)
 	if err != nil {
 		return "", nil, err
 	}
-	replies := fleet.AskClients(ctx, clients, fleet.Call((*api.Client).LastChange))
-	newest, err := newestChange(replies)
-	if err != nil {
-		return "", nil, err
-	}
-	if err := replies[newest].Err; err != nil {
-		return "", nil, err
-	}
-	last, _ := lastChange(replies[newest])
-	question := fmt.Sprintf("undo your last change, %s of %s %s at %s.", last.Action, last.Resource, last.ResourceID,
-		cmdline.Zoned(last.At, a.Now()))
-	return question, func(ctx context.Context) (string, error) {
-		picture, err := a.Capture(func() error { return a.undoLast(ctx, api.IfSafe(ctx)) })
+	question := fmt.Sprintf("undo your last change, %s of %s %s at %s.", found.last.Action, found.last.Resource,
+		found.last.ResourceID, cmdline.Zoned(found.last.At, a.Now()))
+	return question, func(context.Context) (string, error) {
+		latest, err := a.findLast(ctx)
+		if err != nil {
+			return "", err
+		}
+		if !latest.equals(found) {
+			return "", errors.New("another change was made since: press u again; " + fleet.NothingChanged)
+		}
+		picture, err := a.Capture(func() error { return a.undoFound(api.IfSafe(ctx), found) })
 		if err != nil {
 			return "", err
 		}

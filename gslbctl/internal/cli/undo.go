@@ -68,43 +68,74 @@ func undoing(entry string) fleet.Change {
 	}
 }
 
-// undoLast undoes the latest change of the user. If a node that made the change replicates the undo, undoLast sends the
-// undo to this node, or else to each node that made the change. asking is the context of the read requests.
+// undoLast undoes the latest change of the user. asking is the context of the read requests.
 func (a *app) undoLast(asking, ctx context.Context) error {
-	clients, err := a.Clients()
+	found, err := a.findLast(asking)
 	if err != nil {
 		return err
 	}
-	replies := fleet.AskClients(asking, clients, fleet.Call((*api.Client).LastChange))
-	carries := fleet.Replicator(asking, clients) != nil
+	return a.undoFound(ctx, found)
+}
+
+// foundChange is the latest change of the user, with the last change on each node.
+type foundChange struct {
+	clients []*api.Client
+	replies []fleet.Answer[api.Undone] // of each client
+	newest  int                        // index of the client whose node made last
+	last    api.Undone
+	carries bool // the nodes replicate an undo
+}
+
+// equals reports whether two found changes are the same audit entry of the same node.
+func (f *foundChange) equals(other *foundChange) bool {
+	return f.clients[f.newest].Node() == other.clients[other.newest].Node() && f.last.Entry == other.last.Entry &&
+		f.last.At.Equal(other.last.At)
+}
+
+// findLast returns the latest change of the user in the cluster. It returns an error if the change cannot be undone, or
+// if a silent node may have made a later change.
+func (a *app) findLast(ctx context.Context) (*foundChange, error) {
+	clients, err := a.Clients()
+	if err != nil {
+		return nil, err
+	}
+	replies := fleet.AskClients(ctx, clients, fleet.Call((*api.Client).LastChange))
+	carries := fleet.Replicator(ctx, clients) != nil
 	for _, r := range replies {
 		if _, silent := errors.AsType[*api.UnreachableError](r.Err); silent && carries {
-			return &fleet.Error{Code: fleet.Degraded, Message: fmt.Sprintf("%s does not answer, and your last "+
+			return nil, &fleet.Error{Code: fleet.Degraded, Message: fmt.Sprintf("%s does not answer, and your last "+
 				"change may be in its audit log: use another node with --api, and an audit id; %s", r.Node,
 				fleet.NothingChanged)}
 		}
 	}
 	newest, err := newestChange(replies)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	last, _ := lastChange(replies[newest])
 	if err := replies[newest].Err; err != nil {
 		_, sentence := fleet.NodeReason("", err)
-		return fleet.NewError(fleet.Degraded, fmt.Sprintf("your last change, made at %s on %s, cannot be undone: "+
+		return nil, fleet.NewError(fleet.Degraded, fmt.Sprintf("your last change, made at %s on %s, cannot be undone: "+
 			"%s; %s",
 			cmdline.Zoned(last.At, a.Now()), replies[newest].Node, sentence, fleet.NothingChanged), err)
 	}
-	if !carries {
+	return &foundChange{clients, replies, newest, last, carries}, nil
+}
+
+// undoFound undoes a found change, and no later change. If a node that made the change replicates the undo, undoFound
+// sends the undo to this node, or else to each node that made the change.
+func (a *app) undoFound(ctx context.Context, f *foundChange) error {
+	if !f.carries {
 		return a.ChangeEach(ctx, func(ctx context.Context, c *api.Client) (string, error) {
-			own := replies[slices.IndexFunc(replies, func(
-				r fleet.Answer[api.Undone]) bool {
-				return r.Node == c.Node()
-			})]
+			i := slices.IndexFunc(f.replies, func(r fleet.Answer[api.Undone]) bool { return r.Node == c.Node() })
+			if i < 0 { // the context gained a node since
+				return "", &api.Error{Status: http.StatusNotFound, Message: "the node is new in the context: nothing to undo"}
+			}
+			own := f.replies[i]
 			switch {
 			case own.Err != nil:
 				return "", own.Err
-			case !sameChange(own.Value, last):
+			case !sameChange(own.Value, f.last):
 				return "", &api.Error{Status: http.StatusNotFound, Message: fmt.Sprintf("your last change here is "+
 					"another, %s of %s %s: it stays", own.Value.Action, own.Value.Resource, own.Value.ResourceID)}
 			}
@@ -112,12 +143,12 @@ func (a *app) undoLast(asking, ctx context.Context) error {
 		})
 	}
 	// After a connection failure, two nodes may each have made a part of the change.
-	if err := a.PrintReport(a.ChangeVia(ctx, clients[newest], nil, a.undoMade(last))); err != nil {
+	if err := a.PrintReport(a.ChangeVia(ctx, f.clients[f.newest], nil, a.undoMade(f.last))); err != nil {
 		return err
 	}
-	for i, r := range replies {
-		if own, made := lastChange(r); made && i != newest && last.Change != "" && own.Change == last.Change {
-			if err := a.PrintReport(a.ChangeVia(ctx, clients[i], nil, a.undoMade(own))); err != nil {
+	for i, r := range f.replies {
+		if own, made := lastChange(r); made && i != f.newest && f.last.Change != "" && own.Change == f.last.Change {
+			if err := a.PrintReport(a.ChangeVia(ctx, f.clients[i], nil, a.undoMade(own))); err != nil {
 				return err
 			}
 		}

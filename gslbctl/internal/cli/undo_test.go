@@ -1,11 +1,13 @@
 package cli // inside: it looks at nodes
 
 import (
+	"io"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"gslb.internal/gslbctl/internal/cmdline"
 	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/shared/api"
 )
@@ -62,6 +64,24 @@ func TestUndo_TakesTheNewestChangeBackOnEachNodeThatMadeIt(t *testing.T) {
 	if r.code != fleet.OK || !slices.Equal(sentTo(nodes), []int{1, 0, 1}) ||
 		!strings.Contains(r.out, "of 3 more is undone (made at 2026-01-02 02:34:05 UTC)") {
 		t.Errorf("%+v, %v", r, sentTo(nodes))
+	}
+}
+
+// A node that the context gains between the question of top and its confirmation has nothing to undo.
+func TestUndo_LeavesANewNodeUnchanged(t *testing.T) {
+	nodes := startNodes(t, 2)
+	var out strings.Builder
+	a := newApp(cmdline.System{Out: &out, Err: io.Discard, Getenv: func(string) string { return "" },
+		Now: func() time.Time { return now }})
+	a.Timeout, a.API = time.Minute, []string{nodes[0].url}
+	found, err := a.findLast(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.API = append(a.API, nodes[1].url)
+	if err := a.undoFound(t.Context(), found); err != nil || !slices.Equal(sentTo(nodes), []int{1, 0}) ||
+		!strings.Contains(out.String(), "nothing to undo") {
+		t.Errorf("%v, %v, %q", err, sentTo(nodes), out.String())
 	}
 }
 
