@@ -2,7 +2,6 @@ package objects
 
 import (
 	"errors"
-	"maps"
 	"net/netip"
 	"slices"
 
@@ -11,7 +10,6 @@ import (
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/shared/api"
-	"gslb.internal/shared/check"
 	"gslb.internal/shared/model"
 	"gslb.internal/shared/settings"
 )
@@ -152,54 +150,20 @@ func (e *Editor) checkServer(s *model.Server, req api.ServerChange, others ...*m
 	return e.checkHealth(s, given, "health_check.")
 }
 
-// MergeServerOverlay returns the next overlay of a server of the configuration: the overlay before with the changes of
-// a request, without values equal to the values of the configuration. A redacted secret of the request does not change.
-func (e *Editor) MergeServerOverlay(file config.StaticServer, before, change api.ServerChange) (api.ServerChange,
+// MergeServerOverlay returns the next overlay of a server of the configuration: the fields of base with the changes of
+// a request, without values equal to the values of the configuration. A redacted secret of the request keeps the value
+// of the stored overlay or of the configuration.
+func (e *Editor) MergeServerOverlay(file config.StaticServer, stored, base, change api.ServerChange) (api.ServerChange,
 	error) {
-	change, err := KeepSecrets(before, change)
+	change, err := KeepSecrets(stored, change, file.Settings().HealthCheck)
 	if err != nil {
 		return nil, err
 	}
-	merged, err := before.Merge(change)
+	merged, err := base.Merge(change)
 	if err != nil {
 		return nil, err
 	}
 	return merged.Differing(e.ConfiguredServer(file))
-}
-
-// KeepSecrets replaces the redacted secrets in a change of an overlay by the secrets of the overlay before, or omits
-// them.
-func KeepSecrets[T any](before, change model.Patch[T]) (model.Patch[T], error) {
-	var given api.HealthCheckChange
-	if err := change.Read("health_check", &given); err != nil || given == nil {
-		return change, nil //nolint:nilerr // Merge and Apply report the error
-	}
-	var headers map[string]*string
-	var known model.HealthCheck
-	if given.Read("headers", &headers) != nil || before.Read("health_check", &known) != nil {
-		return change, nil //nolint:nilerr // Merge and Apply report the error
-	}
-	given, change = maps.Clone(given), maps.Clone(change)
-	for name, value := range headers {
-		if value == nil || *value != check.Redacted {
-			continue
-		}
-		if delete(headers, name); known.Headers[name] != "" {
-			headers[name] = new(known.Headers[name])
-		}
-	}
-	if len(headers) > 0 {
-		given["headers"] = headers
-	} else if headers != nil {
-		delete(given, "headers")
-	}
-	if given.Text("send") == check.Redacted {
-		if delete(given, "send"); known.Send != "" {
-			given["send"] = known.Send
-		}
-	}
-	change["health_check"] = given
-	return change, nil
 }
 
 // CheckServerOverlay rejects an overlay that does not fit a server of the configuration.

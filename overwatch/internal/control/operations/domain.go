@@ -97,8 +97,8 @@ func (op *Operations) changeDomainOverlay(r *Request, d *definitions.Draft, ch *
 	if regions := req.Texts("regions"); regions != nil {
 		req["regions"] = d.Now().RegionNames(d.File()).All(regions)
 	}
-	merge := func(before, change api.DomainChange) (api.DomainChange, error) {
-		merged, err := before.Merge(change)
+	merge := func(_, base, change api.DomainChange) (api.DomainChange, error) {
+		merged, err := base.Merge(change)
 		if err != nil {
 			return nil, err
 		}

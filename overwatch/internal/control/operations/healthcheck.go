@@ -80,12 +80,12 @@ func (op *Operations) changeHealthCheckOverlay(r *Request, file config.StaticSer
 	}
 	overlay := op.serverOverlay(file, api.ServerChange{healthCheckField: req})
 	if merge := overlay.Merge; r.Replace {
-		overlay.Merge = func(before, change api.ServerChange) (api.ServerChange, error) {
-			reset, err := before.Merge(api.ServerChange{healthCheckField: nil})
+		overlay.Merge = func(stored, base, change api.ServerChange) (api.ServerChange, error) {
+			reset, err := base.Merge(api.ServerChange{healthCheckField: nil})
 			if err != nil {
 				return nil, err
 			}
-			return merge(reset, change)
+			return merge(stored, reset, change)
 		}
 	}
 	ch := &Change{Action: api.AuditUpdate, Resource: serverResource, ID: id.String()}

@@ -17,26 +17,26 @@ import (
 // overlayRequest is a request to change the overlay of an object of the configuration.
 type overlayRequest[T any] struct {
 	Kind, Name string
-	Configured T                                 // the values of the file, in the form of the request
-	Change     T                                 // the fields of the request
-	Replace    bool                              // omitted fields take the values of the file
-	Check      func(T) error                     // returns the fault of all values of the overlay
-	Merge      func(before, change T) (T, error) // nil: fields of the change replace the fields before
+	Configured T             // the values of the file, in the form of the request
+	Change     T             // the fields of the request
+	Replace    bool          // omitted fields take the values of the file
+	Check      func(T) error // returns the fault of all values of the overlay
+	// Merge merges the change into base: the stored overlay, or nothing with Replace. Redacted secrets of the change
+	// take the values of stored.
+	Merge func(stored, base, change T) (T, error)
 }
 
 // changeOverlay changes the overlay of an object of the configuration. The overlay omits values equal to the values of
 // the file.
 func changeOverlay[T any](op *Operations, r *Request, d *definitions.Draft, ch *Change, o overlayRequest[T]) error {
 	before := d.Now().Overlay(o.Kind, o.Name)
-	fields := map[string]json.RawMessage{}
+	stored := map[string]json.RawMessage{}
 	if before != nil {
-		ch.Before = before
-		if !o.Replace {
-			fields = maps.Clone(before.Fields)
-		}
+		ch.Before, stored = before, before.Fields
 	}
 	file := objects.SetFields(o.Configured)
-	if err := o.applyTo(fields); err != nil {
+	fields, err := o.applyTo(stored)
+	if err != nil {
 		return err
 	}
 	var all T
@@ -64,27 +64,24 @@ func changeOverlay[T any](op *Operations, r *Request, d *definitions.Draft, ch *
 	return putOverlay(d, ch, &definitions.Overlay{Fields: fields, By: r.Actor.Name, UpdatedAt: api.Stamp(op.o.Now())})
 }
 
-// applyTo applies the fields of the request to the fields of the overlay before.
-func (o *overlayRequest[T]) applyTo(fields map[string]json.RawMessage) error {
-	if o.Merge == nil {
-		maps.Copy(fields, objects.SetFields(o.Change))
-		return nil
-	}
-	encoded, err := json.Marshal(fields)
+// applyTo returns the fields of the overlay after the request. stored has the fields before.
+func (o *overlayRequest[T]) applyTo(stored map[string]json.RawMessage) (map[string]json.RawMessage, error) {
+	encoded, err := json.Marshal(stored)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var before T
+	var before, base T
 	if err := json.Unmarshal(encoded, &before); err != nil {
-		return err
+		return nil, err
 	}
-	merged, err := o.Merge(before, o.Change)
+	if !o.Replace {
+		base = before
+	}
+	merged, err := o.Merge(before, base, o.Change)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	clear(fields)
-	maps.Copy(fields, objects.SetFields(merged))
-	return nil
+	return objects.SetFields(merged), nil
 }
 
 // putOverlay stores an overlay, or deletes it if it has no fields.

@@ -78,12 +78,12 @@ func (op *Operations) changeRegionOverlay(r *Request, d *definitions.Draft, ch *
 	if req.Text("name") == file.Name && file.Label == "" {
 		req["name"] = nil // the name of the file
 	}
-	merge := func(before, change api.RegionChange) (api.RegionChange, error) {
-		change, err := objects.KeepSecrets(before, change)
+	merge := func(stored, base, change api.RegionChange) (api.RegionChange, error) {
+		change, err := objects.KeepSecrets(stored, change, file.HealthCheck)
 		if err != nil {
 			return nil, err
 		}
-		merged, err := before.Merge(change)
+		merged, err := base.Merge(change)
 		if err != nil {
 			return nil, err
 		}

@@ -110,8 +110,8 @@ func (op *Operations) changeServerOverlay(r *Request, file config.StaticServer,
 func (op *Operations) serverOverlay(file config.StaticServer, req api.ServerChange) overlayRequest[api.ServerChange] {
 	return overlayRequest[api.ServerChange]{Kind: definitions.OverServer, Name: file.ID(),
 		Configured: model.All(op.o.Edit.ConfiguredServer(file)), Change: req,
-		Merge: func(before, change api.ServerChange) (api.ServerChange, error) {
-			return op.o.Edit.MergeServerOverlay(file, before, change)
+		Merge: func(stored, base, change api.ServerChange) (api.ServerChange, error) {
+			return op.o.Edit.MergeServerOverlay(file, stored, base, change)
 		},
 		Check: func(all api.ServerChange) error { return op.o.Edit.CheckServerOverlay(file, all) }}
 }
