@@ -16,6 +16,7 @@ import (
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
+	"gslb.internal/shared/wire"
 )
 
 // Withdrawal is a set of backends that a change removes or prevents from serving, and the effect of the change on their
@@ -61,6 +62,11 @@ func OfTarget(id definitions.TargetID) Withdrawal {
 // OfRegion returns the Withdrawal of the backends in a region.
 func OfRegion(name string) Withdrawal {
 	return Withdrawal{"", func(b *registry.Backend) bool { return b.Region == name }, explain.MarkDrained, ""}
+}
+
+// OfDomain returns the Withdrawal of all backends of a domain, for a change that disables the domain.
+func OfDomain(name string) Withdrawal {
+	return Withdrawal{wire.CanonicalService(name), func(*registry.Backend) bool { return true }, Remove, api.AnswerNone}
 }
 
 // Sentence describes the losses of at most ten names, and the number of further names.

@@ -52,7 +52,14 @@ func (s *Server) postDomainPlan(c *call, req api.DomainChange) (answer, error) {
 	if err != nil {
 		return answer{}, err
 	}
-	if fields := plannedFields(before, req); len(fields) > 0 {
+	fields := plannedFields(before, req)
+	if disables(fields, view.Answers) {
+		view.Answers.Losses, err = s.impact.Losses(c.Request.Context(), impact.OfDomain(before.Name))
+		if err != nil {
+			return answer{}, err
+		}
+	}
+	if len(fields) > 0 {
 		view.Changes = append(view.Changes, api.PlanChange{Action: api.PlanUpdate, Kind: "domain", ID: before.Name,
 			Fields: fields})
 	} else {
@@ -62,6 +69,15 @@ func (s *Server) postDomainPlan(c *call, req api.DomainChange) (answer, error) {
 		view.Force = append(view.Force, impact.Sentence(view.Answers.Losses))
 	}
 	return ok(view), nil
+}
+
+// disables reports whether a plan disables a domain that has answers. Compare has no loss for such a domain, because
+// the domain is not in the view after the plan.
+func disables(fields []api.PlanField, effects api.PlanAnswers) bool {
+	planned := slices.ContainsFunc(fields, func(f api.PlanField) bool { return f.Name == "enabled" })
+	return planned && len(effects.Losses) == 0 && slices.ContainsFunc(effects.Names, func(n api.PlanName) bool {
+		return len(n.Before) > 0 && len(n.After) == 0
+	})
 }
 
 // plannedFields lists the top-level fields of a request that differ from a domain.

@@ -28,3 +28,13 @@ func TestDomainPlan_ListsFieldsAndChangesNothing(t *testing.T) {
 		t.Errorf("the plan is in the audit log: %+v", entries)
 	}
 }
+
+// A plan that disables a domain reports the loss of its answers, and the plan of another field does not.
+func TestDomainPlan_ReportsTheLossOfADisabledDomain(t *testing.T) {
+	w := steeredWorld(t, plainDomain())
+	path := "/api/v1/domains/" + service + "/plan"
+	w.want("disabled", w.send("POST", path, `{"enabled":false}`), 200,
+		`"losses":[{"name":"`+service+`","answer":"none","query_types":["A"],"serving":0,"minimum":1}]`,
+		`"force":["`+service+` would be left with 0 of at least 1 backends (A: none)"]`)
+	w.want("another field", w.send("POST", path, `{"ttl":61}`), 200, `"losses":[]`, `"force":[]`)
+}
