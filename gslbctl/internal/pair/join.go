@@ -81,14 +81,16 @@ func (j *joiner) edit(region string) error {
 	if j.existing == "" {
 		return errors.New("overwatch.identity.node_id is missing: name the overwatch.yaml of a node")
 	}
-	if j.existing == j.node.Name {
+	if strings.EqualFold(j.existing, j.node.Name) {
 		return fmt.Errorf("--node %s is the name of the existing node: give the new node another name", j.node.Name)
 	}
 	if len(j.node.Addresses) == 0 {
 		return fmt.Errorf("--node %s has no address: it must be name=ip, such as %[1]s=203.0.113.10", j.node.Name)
 	}
 	j.result.Node, j.result.Existing = j.node.Name, j.existing
-	j.joinZones()
+	if err := j.joinZones(); err != nil {
+		return err
+	}
 	if len(j.address) == 0 {
 		return fmt.Errorf("no zone has an address record of %s: add its name to nameservers and its address to records "+
 			"of the zone", j.existing)
@@ -142,11 +144,11 @@ func (j *joiner) checkAddresses() error {
 }
 
 // joinZones adds the new node to the zones that have the existing node as a name server. The first label of a name
-// server's name is the id of the node.
-func (j *joiner) joinZones() {
+// server's name is the id of the node. joinZones returns an error if another node has the name of the new node.
+func (j *joiner) joinZones() error {
 	zones := find(j.root(), "dns", "zones")
 	if zones == nil {
-		return
+		return nil
 	}
 	for _, zone := range zones.Content {
 		name := textOf(zone, "name")
@@ -165,9 +167,12 @@ func (j *joiner) joinZones() {
 		_, rest, _ := strings.Cut(owner, ".")
 		added := JoinedZone{Name: name}
 		server := j.node.Name + "." + rest
-		if !slices.Contains(values(servers), server) {
-			servers.Content = append(servers.Content, scalar(server))
+		if list := usesOf(server, values(servers), values(records)); list != "" {
+			return fmt.Errorf("--node %s: another node of the cluster has this name: %s of the zone %s has %s: give the "+
+				"new node another name, or delete the name of a removed node from the zone", j.node.Name, list,
+				plain(name), plain(server))
 		}
+		servers.Content = append(servers.Content, scalar(server))
 		added.Nameservers = values(servers)
 		j.result.Parent = append(j.result.Parent, fmt.Sprintf("%s. 3600 IN NS %s.", plain(name), server))
 		if addresses := addressesOf(owner, values(records)); len(addresses) > 0 {
@@ -180,6 +185,22 @@ func (j *joiner) joinZones() {
 		}
 		j.result.Zones = append(j.result.Zones, added)
 	}
+	return nil
+}
+
+// usesOf returns the list of a zone that has the name of a server: "nameservers", "records", or "" for neither list.
+func usesOf(server string, nameservers, records []string) string {
+	same := func(name string) bool { return plain(name) == plain(server) }
+	if slices.ContainsFunc(nameservers, same) {
+		return "nameservers"
+	}
+	if slices.ContainsFunc(records, func(record string) bool {
+		fields := strings.Fields(record)
+		return len(fields) > 0 && same(fields[0])
+	}) {
+		return "records"
+	}
+	return ""
 }
 
 // joinPeers sets the peers, the secret and the allowed networks of the new node.

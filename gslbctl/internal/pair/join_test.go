@@ -148,3 +148,40 @@ dns:
 		t.Error("a node without an address joins")
 	}
 }
+
+// The new node has a name that no node of the cluster has, in any case of letters.
+func TestJoin_RefusesTheNameOfAnotherNode(t *testing.T) {
+	p := plan()
+	p.Nodes = []Node{at("ns1", "203.0.113.10"), at("ns2", "198.51.100.10")}
+	files, _, err := Write(t.TempDir(), p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	written, err := os.ReadFile(files.Overwatch[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ node, old, new, want string }{
+		{"ns1", "", "", "another node of the cluster has this name: nameservers of the zone gslb.example.com has " +
+			"ns1.gslb.example.com: give the new node another name"},
+		{"ns1", "- \"ns1.gslb.example.com\"", "- \"NS1.gslb.example.com.\"", "this name: nameservers"},
+		{"ns1", "- \"ns1.gslb.example.com\"", "- \"dns.example.net\"", "this name: records"},
+		{"ns2", "node_id: \"ns2\"", "node_id: \"NS2\"", "is the name of the existing node"},
+	} {
+		text := strings.Replace(string(written), c.old, c.new, 1)
+		if c.old != "" && text == string(written) {
+			t.Fatalf("the file has no %s:\n%s", c.old, written)
+		}
+		file, dir := filepath.Join(t.TempDir(), "overwatch.yaml"), t.TempDir()
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Join(dir, file, at(c.node, "192.0.2.53"), "")
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s, %q: %v", c.node, c.new, err)
+		}
+		if list, err := os.ReadDir(dir); err != nil || len(list) > 0 {
+			t.Errorf("%s, %q: wrote %v, %v", c.node, c.new, list, err)
+		}
+	}
+}
