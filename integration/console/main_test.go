@@ -51,7 +51,7 @@ func newScene(t *testing.T) *scene {
 		n.File.Regions = []harness.Region{
 			{Name: "eu", Countries: []string{"GB", "DE"}, Latitude: 50.1, Longitude: 8.7},
 			{Name: "us", Countries: []string{"US"}, Latitude: 39, Longitude: -77.5},
-			{Name: "asia", Countries: []string{"JP"}, Latitude: 35.7, Longitude: 139.7},
+			{Name: "asia", Label: "Far East", Countries: []string{"JP"}, Latitude: 35.7, Longitude: 139.7},
 		}
 		n.File.Routing = &harness.Routing{DecisionSample: 1}
 		s.nodes = append(s.nodes, n)

@@ -48,11 +48,11 @@ func tasksOfBackends() []task {
 	return []task{
 		{"drain a region", nil, func(w *walk) {
 			w.press(".sites a[href='#/map/asia']")
-			w.press("button[aria-label='Drain asia']")
+			w.press("button[aria-label='Drain Far East']")
 			w.reads("dialog", "The shares of 2 backends fall to 0", "Each domain has the required number of backends")
 			w.axe("dialog for the drain of a region")
 			w.form(map[string]string{"dialog [name=duration]": "1s", "dialog [name=reason]": "new switches"}, submit)
-			w.wait("all backends of the region to drain", "document.querySelector(\"button[aria-label='Undrain asia']\")")
+			w.wait("all backends of the region to drain", "document.querySelector(\"button[aria-label='Undrain Far East']\")")
 		}},
 		{"undo a change", nil, func(w *walk) {
 			w.press("nav a[href='#/audit']")
@@ -70,10 +70,10 @@ func tasksOfBackends() []task {
 			}
 		}, func(w *walk) {
 			w.press(".sites a[href='#/map/asia']")
-			w.press("button[aria-label='Undrain asia']")
+			w.press("button[aria-label='Undrain Far East']")
 			w.reads("dialog", "The full shares of 2 backends return")
 			w.form(nil, submit)
-			w.wait("no drain", "document.querySelector(\"button[aria-label='Drain asia']\")")
+			w.wait("no drain", "document.querySelector(\"button[aria-label='Drain Far East']\")")
 		}},
 		{"override a backend", nil, func(w *walk) {
 			w.openName(webName)

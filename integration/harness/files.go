@@ -128,6 +128,7 @@ type Resolver struct {
 // Region is an entry of the key `regions` of an OverwatchFile.
 type Region struct {
 	Name      string   `yaml:"name"`
+	Label     string   `yaml:"label,omitempty"`
 	Countries []string `yaml:"countries,omitempty"`
 	Latitude  float64  `yaml:"latitude,omitempty"`
 	Longitude float64  `yaml:"longitude,omitempty"`
