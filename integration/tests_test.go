@@ -36,7 +36,7 @@ func TestWalls_SleepsAreFewAndHaveAReason(t *testing.T) {
 	}
 }
 
-// A test tests its package from outside. A test file inside the package contains the reason behind or above its package
+// A test tests its package from outside. A test file inside the package contains the reason after or above its package
 // clause.
 func TestWalls_TestsThatLookInsideSayWhy(t *testing.T) {
 	var unexplained []string

@@ -332,8 +332,8 @@ func (n *node) openRegistry(ctx context.Context, cfg *config.Config) error {
 	return nil
 }
 
-// openPeerHints creates the exchange of hints with other nodes, which the registry calls. It reads later parts through
-// functions.
+// openPeerHints creates the exchange of hints with other nodes, which the registry calls. It uses functions for the
+// parts of the node that are opened later.
 func (n *node) openPeerHints(cfg *config.Config) (err error) {
 	n.peerHints, err = hints.New(hints.Options{
 		NodeID: cfg.Overwatch.Identity.NodeID, Settings: hints.SettingsOf(cfg),

@@ -21,8 +21,8 @@ import (
 )
 
 // The agent of a backend is lost for two minutes. The backend remains because of the removal time in the previous file
-// and because of a declaration in the next file, or the reverse. The reload must not remove the backend and the time
-// when it was last healthy.
+// and because of a declaration in the next file, or the reverse. The reload must remove neither the backend nor the
+// time when it was last healthy.
 func TestReload_NothingIsForgottenBetweenTwoFilesThatKeepIt(t *testing.T) {
 	declares := serverFacts{address: "10.0.0.1", port: 80, weight: 1, service: "a.gslb.test"}
 	never := serverFacts{address: "10.0.0.3", port: 80, weight: 1, service: "a.gslb.test"}

@@ -30,8 +30,8 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// opened opens a node with loopback sockets that publishes but does not answer. edits are alternating texts of its
-// configuration and replacements.
+// opened opens a node with loopback sockets that publishes but does not answer. edits are pairs: a text of its
+// configuration and the replacement of the text.
 func opened(t *testing.T, edits ...string) *node {
 	t.Helper()
 	path := sample(t, t.TempDir(), "127.0.0.1:0")

@@ -171,7 +171,7 @@ func (r row) try(t *testing.T, n *harness.Node, d *apiDocument) {
 	}
 }
 
-// fits returns the mismatch between the kind and the value of the field at a path, or "".
+// fits returns "" if the field at a path has the kind, otherwise the mismatch.
 func fits(value any, path []string, kind string) string {
 	if len(path) == 0 {
 		return fitsKind(value, kind)

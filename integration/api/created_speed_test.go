@@ -65,8 +65,8 @@ func signedThere(n *harness.Node, name string) error {
 	return nil
 }
 
-// Many clients at once create servers and domains of a signed zone, each with its entry in the audit log, on disk and
-// in the answers, with their signatures, when the call returns.
+// Many clients create servers and domains of a signed zone at the same time. When a call returns, its object is on
+// disk, in the audit log and, with signatures, in the answers.
 //
 // Fault 14: A node is killed with SIGKILL during writes. Each confirmed change is on disk after the restart.
 func TestCreated_ManyClientsAtOnce(t *testing.T) {

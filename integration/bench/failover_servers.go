@@ -123,7 +123,7 @@ func nodeName(contestant string) string {
 // rivals are the started programs other than gslb.
 var rivals []*exec.Cmd
 
-// stopRivals ends the programs that rival has started.
+// stopRivals ends the programs that the function rival has started.
 func stopRivals([]*contestant) {
 	for _, cmd := range rivals {
 		_ = cmd.Process.Kill() // fails if it has ended

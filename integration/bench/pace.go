@@ -21,8 +21,8 @@ type steadyClient struct {
 	number uint64 // number of the next query
 }
 
-// steadily sends rate queries per second for a warm-up and then for length, and waits for late answers until the
-// patience is over. It returns the tally.
+// steadily sends rate queries per second for a warm-up and then for length, and waits for late answers for the
+// time patience. It returns the tally.
 func (c *client) steadily(rate float64, length, patience time.Duration) tally {
 	s := &steadyClient{client: c}
 	var set []unix.PollFd

@@ -58,7 +58,7 @@ func (s *scene) transcript(ctx context.Context, say func(string, ...any), hints 
 	return errors.Join(broken...)
 }
 
-// settle measures an incident until the finding is complete. The time is bounded.
+// settle measures an incident until its finding is settled. i.measure bounds the time.
 func settle(ctx context.Context, i *incident) (finding, error) {
 	tick := time.NewTicker(redrawInterval)
 	defer tick.Stop()

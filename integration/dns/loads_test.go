@@ -108,8 +108,8 @@ func TestLoad_ResperfLosesNothing(t *testing.T) {
 	}
 }
 
-// curl receives the standard features of the API: JSON by default or compressed, an ETag that avoids a second answer,
-// HEAD, OPTIONS, rejected ranges, HTTP/1.0 and 1.1, and errors as JSON with their code.
+// curl can use the standard HTTP features of the API: JSON by default or compressed, an ETag that avoids a second
+// answer, HEAD, OPTIONS, rejected ranges, HTTP/1.0 and 1.1, and errors as JSON with their code.
 func TestAPI_ServesCurl(t *testing.T) {
 	s := testbed.StartSite(t, 1, 1)
 	base := "http://" + s.Nodes[0].API.String()

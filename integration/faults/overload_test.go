@@ -148,9 +148,9 @@ func apiAnswers(t *testing.T, n *harness.Node, over time.Duration) (longest time
 	return longest
 }
 
-// Random data arrives on every port at the same time. Under a tight memory limit, a node with faults 18, 19, 24, 25 and
-// 26 together answers every lookup, receives reports of its agents, detects the failure of a backend, and stays within
-// its memory limit. GSLB_FULL uses the volume of each separate fault.
+// Random data arrives on every port at the same time: faults 18, 19, 24, 25 and 26 together. Under a tight memory
+// limit, the node answers every lookup, receives reports of its agents, detects the failure of a backend, and stays
+// within its memory limit. GSLB_FULL uses the volume of each separate fault.
 //
 // Fault 28: All ports are flooded at the same time, with `GOMEMLIMIT=64MiB`. No lookup fails.
 func TestFlood_OnEveryPortAtOnceUnderATightMemoryLimit(t *testing.T) {

@@ -22,8 +22,8 @@ type client struct {
 }
 
 // exchange sends a query and returns its answer. After AnswerBound without an answer, it also sends the query from
-// other sockets, until the patience is over. If another socket receives an answer, the first answer is lost unless it
-// arrives within lostAfter. If no socket receives an answer, the first answer is only late.
+// other sockets, until the time c.patience has passed. If another socket receives an answer, the first answer is lost
+// unless it arrives within lostAfter. If no socket receives an answer, the first answer is only late.
 func (c *client) exchange(ctx context.Context, m *dns.Msg) (*dns.Msg, error) {
 	if c.conn == nil {
 		conn, err := c.open(ctx)

@@ -146,7 +146,7 @@ func (w *worst) lie() {
 	w.beat(backends[:min(len(backends), wire.MaxBackends)])
 }
 
-// reach reports backends at addresses that only the node reaches.
+// reach reports backends at addresses that only the node can reach.
 func (w *worst) reach() {
 	var backends []wire.Backend
 	for i, at := range []string{"169.254.169.254", "127.0.0.1", "::1", "fe80::1", "100.100.100.200", "0.0.0.0",

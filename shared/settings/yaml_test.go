@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// yamlTexts are typical configurations of people and programs, and their values in the form of written.
+// yamlTexts maps typical configurations, written by people and programs, to the result of the function written.
 var yamlTexts = map[string]string{
 	"":                              "null",
 	"# nothing\n\n   # here\n":      "null",

@@ -23,9 +23,10 @@ func (f *Fleet) Change(ctx context.Context, apply Change) (Report, error) {
 	return f.ChangeVia(ctx, via, others, apply)
 }
 
-// ChangeVia makes a change on the node via, which replicates it. If via fails to answer, it tries the next node of
-// others, because a repeated change is harmless. If this node rejects the change, the error reports that via may have
-// made it.
+// ChangeVia makes a change on the node via, which replicates it, and waits for the peers as AwaitReplication does. If
+// via is unreachable, ChangeVia tries the next node of others, because a repeated change is harmless. If that node
+// rejects the change, the error reports that an earlier node may have made it. If the node does not know the object,
+// ChangeVia makes the change on each node, because another node can know the object.
 func (f *Fleet) ChangeVia(ctx context.Context, via *api.Client, others []*api.Client, apply Change) (Report, error) {
 	var failed *api.Client
 	stop := f.Progress("changing " + via.Node())

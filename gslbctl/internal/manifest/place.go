@@ -47,8 +47,8 @@ func (m *Manifest) remember(key string, index int, file string, n *yaml.Node) {
 	}
 }
 
-// namesOf returns the names that nodes can give an object in problems: its name, code, id, network, or the id of
-// a server.
+// namesOf returns the names by which problem messages of nodes can refer to an object: its name, code, id, network, or
+// the id of a server.
 func namesOf(n *yaml.Node) (names []string) {
 	text := func(key string) string {
 		if v := valueOf(n, key); v != n && v.Kind == yaml.ScalarNode {

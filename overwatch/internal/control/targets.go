@@ -298,7 +298,7 @@ func bounded(before, next []netip.Addr) []netip.Addr {
 	return next
 }
 
-// logProblem logs the begin and the end of a problem of a target, with a bounded number of lines. The caller holds mu.
+// logProblem logs the start and the end of a problem of a target, with a bounded number of lines. The caller holds mu.
 func (t *Targets) logProblem(id definitions.TargetID, problem, detail string, addresses int) {
 	before := t.logged[id]
 	if before.problem == problem {

@@ -19,7 +19,7 @@ func Decide(rules Rules, candidates []Candidate, family Family) Decision {
 	return decision
 }
 
-// DecideWithoutReasons is Decide without Excluded, which doubles the cost.
+// DecideWithoutReasons is Decide without Excluded. The computation of Excluded doubles the cost.
 func DecideWithoutReasons(rules Rules, candidates []Candidate, family Family) Decision {
 	s := selection{candidates: candidates, rules: &rules, family: family}
 	return s.decide()

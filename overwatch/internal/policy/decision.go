@@ -27,7 +27,8 @@ type Decision struct {
 	Algorithm *Algorithm // algorithm that decided: the fallback algorithm if the first lacks data; nil if none was needed
 	Region    string     // failover, geolocation, proximity: serving region; the nearest if several share
 	Shared    []string   // regions that share the answers, including Region; nil if Region is the only one
-	// Group identifies the backends of this decision among the groups of the name.
+	// Group is the id of the selected group of backends: the algorithm, the serving region and the regions that share
+	// the answers. Each group of a name has a different id.
 	Group   string
 	Members []Member // selected addresses or targets, sorted
 	Ports   []Member // with Rules.WithPorts: ascending, at most MaxPorts; parts are percentages

@@ -72,8 +72,7 @@ func TestNames_ClientsKeepTheirTarget(t *testing.T) {
 	}
 }
 
-// The first serving backend of a target represents the target, and not a backend of another target with the same
-// address.
+// The first serving backend of a target, not a backend of another target with the same address, represents the target.
 func TestNames_EachTargetHasItsOwnBackends(t *testing.T) {
 	basis := &policy.DecisionInput{Rules: &policy.Rules{AnswerNames: true, Algorithm: policy.Weighted},
 		Candidates: servers("down/b.test/192.0.2.1", "a.test/192.0.2.1", "b.test/192.0.2.1", "b.test/192.0.2.2")}

@@ -26,14 +26,14 @@ func (w *world) reopen(t *testing.T) *world {
 	return again
 }
 
-// mismatched checks the mismatch of the only zone: its sentence has want. An empty want means no mismatch.
+// mismatched checks the mismatch of the only zone: its text contains want. An empty want means no mismatch.
 func (w *world) mismatched(t *testing.T, when, want string) {
 	t.Helper()
 	w.signer(t)
 	w.mismatchedNow(t, when, want)
 }
 
-// mismatchedNow is mismatched for the current signer.
+// mismatchedNow is like mismatched, for the current signer.
 func (w *world) mismatchedNow(t *testing.T, when, want string) {
 	t.Helper()
 	all := w.Mismatches()

@@ -403,7 +403,7 @@ func TestRoll_RefusesWhatCannotBe(t *testing.T) {
 	}
 }
 
-// A preview returns the stages of a roll and changes nothing. After the begin, the roll has the same stages, with the
+// A preview returns the stages of a roll and changes nothing. After the start, the roll has the same stages, with the
 // TTL of the parent's records after the first query to the parent.
 func TestRoll_StagesAreTold(t *testing.T) {
 	nodes, clock := rollers(t, 2)

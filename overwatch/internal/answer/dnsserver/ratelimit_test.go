@@ -11,7 +11,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/zone"
 )
 
-// limitedResponder permits three identical responses per second. It truncates every second further response.
+// limitedResponder permits three identical responses per second. It truncates every other response above the limit.
 func limitedResponder(t testing.TB) *responder {
 	r := testResponder(testView(t))
 	r.rateLimiter = newRateLimiter(RateLimit{PerSecond: 3, Slip: 2,

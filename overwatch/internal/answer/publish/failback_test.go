@@ -102,7 +102,7 @@ func TestFailback_OfOneAddressFamily(t *testing.T) {
 	})
 }
 
-// Backends without a region are a standby like a region.
+// Backends without a region can be a standby, as a region can.
 func TestFailback_ToBackendsWithoutRegion(t *testing.T) {
 	inFailback(t, model.Failback{Manual: true}, func(w *failingBack) {
 		w.serve(mainAddress+" main", standbyAddress+" -")

@@ -24,8 +24,8 @@ func (p *decider) decisionInput(d *domain) *policy.DecisionInput {
 	return b
 }
 
-// clientsOf returns the clients of a domain. If the domain decides by region, these are its own regions: the regions in
-// its settings and of its candidates.
+// clientsOf returns the clients of a domain. If the domain decides by region, the clients are grouped by the regions in
+// its settings and the regions of its candidates.
 func (p *decider) clientsOf(d *domain, candidates []policy.Candidate) *clients {
 	if !d.placed {
 		return p.positions.clientsAmong(nil)

@@ -77,7 +77,8 @@ func (r *reply) appendType(o *owner, a *answers, rtype uint16) bool {
 }
 
 // appendSigningType appends the records of types that signing adds to a name: NSEC and RRSIG. A question for RRSIG
-// receives the signatures of the type that answers ANY (RFC 8482 section 7). It returns false for other types.
+// receives the signatures of the type that answers ANY (RFC 8482 section 7). It returns false if the name does not have
+// the type: for other types, and for NSEC in a zone with NSEC3 or at a name without a link.
 func (r *reply) appendSigningType(o *owner, a *answers, rtype uint16) bool {
 	switch rtype {
 	case dns.TypeRRSIG:

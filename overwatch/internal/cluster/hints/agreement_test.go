@@ -242,7 +242,8 @@ func TestRequestVotes_WaitsForALatePublicationOfTheDispute(t *testing.T) {
 	})
 }
 
-// Trouble reports that agreement is not possible: after a patience, and until enough nodes answer and make own checks.
+// After a delay, Trouble reports that agreement is not possible. The report ends when enough nodes answer and run their
+// own checks.
 func TestTrouble_ReportsThatAgreementIsNotPossible(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newNetwork()

@@ -15,8 +15,8 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// settingsSection returns the section of the settings of sections of the configuration. An object is the overlay of a
-// section, noValues without settings.
+// settingsSection returns the document section of the changed settings. Each object is the overlay of one configuration
+// section. The overlay is noValues if the configuration section has no changed setting.
 func settingsSection() *section {
 	return &section{name: sectionSettings, kind: sectionSettings, list: sectionSettings, plural: "sections of settings",
 		state: "Settings", most: maxSettings, everywhere: true, read: elements((*reader).settings),

@@ -71,7 +71,7 @@ func TestExpired_ThatHasExpiredIsForgottenAndToldOf(t *testing.T) {
 	}
 }
 
-// The begin of a window is recorded in the audit log and in the store. A window that has replaced it has not begun.
+// The start of a window is recorded in the audit log and in the store. A window that has replaced it has not begun.
 func TestBegan_IsKeptAndToldOf(t *testing.T) {
 	kept, log := open(t)
 	at := time.Now().UTC().Truncate(time.Millisecond)

@@ -15,8 +15,8 @@ import (
 )
 
 const (
-	// flowsOfPlan is the period of the answers that are the weights of a plan's effects.
-	flowsOfPlan = time.Hour
+	// flowPeriod is the period of the answers that are the weights of a plan's effects.
+	flowPeriod = time.Hour
 	// maxPlanNames is the maximum number of names that a plan compares. maxPlanRows is the maximum number of rows.
 	maxPlanNames, maxPlanRows = 10_000, 1_000
 )
@@ -65,10 +65,10 @@ type answerComparison struct {
 	result        api.PlanAnswers
 }
 
-// count sums the answers of flowsOfPlan by name and region of the clients.
+// count sums the answers of the last flowPeriod by name and region of the clients, and computes their total.
 func (e *answerComparison) count(a *Assessor) {
 	e.counts = map[string]map[string]uint64{}
-	for _, flow := range a.o.Decisions.Flows(a.o.Now().Add(-flowsOfPlan), time.Time{}) {
+	for _, flow := range a.o.Decisions.Flows(a.o.Now().Add(-flowPeriod), time.Time{}) {
 		e.result.Total += flow.Count
 		if e.counts[flow.Domain] == nil {
 			e.counts[flow.Domain] = map[string]uint64{}

@@ -20,7 +20,7 @@ func idOf(octet byte) registry.ID {
 	return registry.ID{Service: "app.gslb.test", Address: netip.AddrFrom4([4]byte{192, 0, 2, octet}), Port: 80}
 }
 
-// The node checks held backends, and only these. The audit log contains begin and end, except for the end by an
+// The node checks held backends, and only these. The audit log contains start and end, except for the end by an
 // operator, which the API records. A check that hangs delays no other check.
 func TestWorker_ChecksHeldBackendsAndWritesHolds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -3,7 +3,7 @@
 // check, and evaluates no pattern. Otherwise the check results, which DNS publishes, would reveal to an agent which
 // services the node can reach.
 //
-// If the node would have to change the request of a check, the check becomes a connection. If the node only evaluates
+// If the node would have to change the request of a check, the check becomes a TCP check. If the node only evaluates
 // fewer conditions, the check keeps its request. The agent evaluates the omitted conditions. The functions have no side
 // effects and compile no pattern.
 package reduce

@@ -184,7 +184,7 @@ func TestSuspension_AStaticBackendStaysAsItWas(t *testing.T) {
 }
 
 // During a declaration, servers whose regions change and removed servers are temporarily incomplete. A region that
-// seems to have failed at this time does not count as evidence.
+// seems to have failed at this time is no evidence for self-isolation.
 func TestSuspension_HalfAReloadIsNoEvidence(t *testing.T) {
 	inSites(t, func(s *sites) {
 		in := func(id, region string) Declaration {

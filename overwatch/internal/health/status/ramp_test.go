@@ -17,7 +17,7 @@ func TestRamp_ShareAndNextStepOfADrain(t *testing.T) {
 		to          float64
 		over, after time.Duration
 		share       float64
-		next        time.Duration // after the begin; 0: none
+		next        time.Duration // after the start; 0: none
 	}{
 		{0, 100 * second, -second, 1, 5 * second}, // Since is later than now, because a clock was ahead
 		{0, 100 * second, 0, 1, 5 * second},

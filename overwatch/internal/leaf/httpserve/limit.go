@@ -78,7 +78,7 @@ func (l *Listener) longestWaiting() *conn {
 	return oldest
 }
 
-// conn is a connection of a Listener. It waits for a request until begin, and after end.
+// conn is a connection of a Listener. It waits for a request until beginRequest, and after endResponse.
 type conn struct {
 	net.Conn
 	listener *Listener

@@ -140,8 +140,8 @@ func TestListener_CloseEndsAnAcceptThatWaitsForRoom(t *testing.T) {
 	}
 }
 
-// A connection that is set apart does not count toward the limit. It counts again afterwards, and is removed if it was
-// closed in the meantime.
+// After stopCounting, a connection does not count toward the limit. After resumeCounting it counts again, or is removed
+// if it was closed in the meantime.
 func TestListener_AConnectionApartHasNoPlace(t *testing.T) {
 	l := listen(t, 1)
 	held := connect(t, l)

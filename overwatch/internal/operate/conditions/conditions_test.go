@@ -312,7 +312,8 @@ func TestConditions_NameTheReasonWhyANameIsNotAnswered(t *testing.T) {
 	}
 }
 
-// Expired certificates and nodes that never answered have distinct sentences.
+// Conditions describe an expired certificate differently from an expiring one, and a node that never answered
+// differently from a silent one.
 func TestConditions_OfWhatIsOver(t *testing.T) {
 	inNode(t, func(n *node) {
 		n.have("a.example 1 h", "b.example 2 h")

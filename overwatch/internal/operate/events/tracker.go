@@ -9,7 +9,7 @@ import (
 )
 
 const (
-	// flapWindow is the time in which at most maxFlapEvents changes of a subject have separate events. The first begin of
+	// flapWindow is the time in which at most maxFlapEvents changes of a subject have separate events. The first start of
 	// each state, and its end, have separate events in addition.
 	flapWindow    = time.Minute
 	maxFlapEvents = 4
@@ -34,7 +34,7 @@ type recent struct {
 	since  time.Time
 	count  int       // events in the window
 	folded int       // folded events since the last separate event
-	last   api.Event // the last folded begin or end of a state, otherwise the last folded event
+	last   api.Event // the last folded start or end of a state, otherwise the last folded event
 	begun  map[string]bool
 	fresh  bool // the last start was the first of its state, and had an event beyond maxFlapEvents
 }

@@ -79,7 +79,7 @@ func TestTracker_FoldsWhatFlaps(t *testing.T) {
 }
 
 // The death of a site has a bounded number of events, and the end of each reported event is also reported. An event
-// without an end, such as a flap, does not replace the folded begin of a state.
+// without an end, such as a flap, does not replace the folded start of a state.
 func TestTracker_KeepsTheBeginOfAFoldedState(t *testing.T) {
 	c := newClocked(t)
 	for _, state := range []string{"unhealthy", "healthy", "unhealthy", "healthy", "unhealthy"} {
@@ -94,7 +94,7 @@ func TestTracker_KeepsTheBeginOfAFoldedState(t *testing.T) {
 	}
 }
 
-// The first begin of a state, and its end, have events even if the subject exceeds its number of events. Each event
+// The first start of a state, and its end, have events even if the subject exceeds its number of events. Each event
 // includes the previous folded events.
 func TestTracker_FoldsNoFirstBeginOfAState(t *testing.T) {
 	c := newClocked(t)

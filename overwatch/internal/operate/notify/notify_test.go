@@ -53,7 +53,7 @@ func TestNotifier_GroupsWhatIsOfOneName(t *testing.T) {
 	})
 }
 
-// After the notification of a begin, a target is also notified of the end, although ends are below its severity. The
+// After the notification of a start, a target is also notified of the end, although ends are below its severity. The
 // last end resolves the name.
 func TestNotifier_TheEndPassesTheFilter(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -79,8 +79,8 @@ func TestNotifier_TheEndPassesTheFilter(t *testing.T) {
 	})
 }
 
-// An end is sent only if the target was notified of the begin. This also holds if the target permanently rejected the
-// begin, or selects ends.
+// An end is sent only if the target was notified of the start. This also holds if the target permanently rejected the
+// start, or selects ends.
 func TestNotifier_NoEndIsSentWithoutItsBegin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, "a")
@@ -317,7 +317,7 @@ func TestNotifier_WhatIsRefusedForGoodIsNotTriedAgain(t *testing.T) {
 			t.Errorf("%+v", m)
 		}
 		w.after(0)
-		w.sees("b1", "healthy", ends) // the target was not notified of the begin
+		w.sees("b1", "healthy", ends) // the target was not notified of the start
 		w.want(long, "")
 		w.sees("b2", "unhealthy", begins)
 		w.want(groupWait, "b2 unhealthy")

@@ -138,8 +138,8 @@ type AgentPolicy struct {
 	MaxAgents int `key:"max_agents" min:"0" max:"65536"`
 	// The maximum number of new agents of the service per second that the node pins from a source, with a burst of ten
 	// times this number; 0 means 10. A site with many new agents behind a single address may require a higher value.
-	// Agents above the limit receive `limit` and retry. For all services without this key together, a node pins 100 new
-	// agents per second with a burst of 1000, and in addition one agent per service every two seconds.
+	// Agents above the limit receive the rejection `limit`, and retry. For all services without this key together, a
+	// node pins 100 new agents per second with a burst of 1000, and in addition one agent per service every two seconds.
 	NewPerSecond int `key:"new_per_second" min:"0" max:"65536"`
 	// The own check of backends that agents of the service report. It replaces the check in the report, see
 	// [below](#checks-of-agents-backends). The key `address` is not allowed, because the node would check all backends of

@@ -58,7 +58,7 @@ func (v *validator) openAPI(a *API) {
 	}
 }
 
-// onLoopback reports whether only this machine reaches the API.
+// onLoopback reports whether only this machine can reach the API.
 func (a *API) onLoopback() bool {
 	at, remedy := settings.ParseListener(a.Address)
 	return remedy == "" && at.Addr.IsLoopback()

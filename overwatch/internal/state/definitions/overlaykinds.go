@@ -121,7 +121,7 @@ func rename(fields map[string]json.RawMessage, from, to string) {
 	}
 }
 
-// checkDomainOverlay validates an overlay over a domain with unknown values in the file.
+// checkDomainOverlay validates an overlay over a domain whose values in the file are unknown.
 func checkDomainOverlay(name string, value json.RawMessage) error {
 	patch, err := overlayFields[model.Patch[model.Domain]](value)
 	if err != nil {

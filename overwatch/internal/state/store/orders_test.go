@@ -8,7 +8,7 @@ import (
 	"gslb.internal/shared/api"
 )
 
-// The store returns orders of each kind completely, each with its own name, and the recorded begins of orders.
+// The store returns orders of each kind completely, each with its own name, and the recorded starts of orders.
 func TestOrders_SurviveReopeningByKindAndName(t *testing.T) {
 	dir := t.TempDir()
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
@@ -32,7 +32,7 @@ func TestOrders_SurviveReopeningByKindAndName(t *testing.T) {
 	if got, err := s.LoadOrders(); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v %v, want %+v", got, err, want)
 	}
-	// A changed begin has not been reported. A deleted order is removed together with the record of its begin.
+	// A changed start has not been reported. A deleted order is removed together with the record of its start.
 	later := ends
 	moved := want[0]
 	moved.StartsAt, moved.ExpiresAt = &later, nil

@@ -73,7 +73,7 @@ func (s *Store) LoadLocks() (locks []TokenLock, err error) {
 	return locks, err
 }
 
-// updateAndCopySoon is update for changes that reach the copy soon, with their audit entries.
+// updateAndCopySoon is like update, with audit entries, and triggers an early update of the database copy.
 func (s *Store) updateAndCopySoon(apply func(*writer), with ...Entry) error {
 	err := s.update(func(w *writer) {
 		apply(w)

@@ -176,7 +176,7 @@ func (w *writer) putSynced() {
 	w.putRecord(bucketMeta, syncedKey, []byte(w.table.Synced().UTC().Format(time.RFC3339Nano)))
 }
 
-// putMarks stores the marks of the table.
+// putMarks stores the marks of the table (replica.Marks), which bound the versions that the node may still lower.
 func (w *writer) putMarks() {
 	text, err := json.Marshal(w.table.Marks())
 	if err != nil && w.err == nil {

@@ -381,7 +381,7 @@ func TestVersions_OldDeletionsLeaveTheDisk(t *testing.T) {
 	})
 }
 
-// The record of a local begin of an order is removed with the order, which another node deletes.
+// The record of a local start of an order is removed with the order, which another node deletes.
 func TestVersions_AnOrderThatHasBegunLeavesNothing(t *testing.T) {
 	a, b := openNode(t, t.TempDir(), "a", nil), openNode(t, t.TempDir(), "b", nil)
 	starts := time.Now().UTC()

@@ -64,7 +64,7 @@ func TestPagerDuty_WhatIsResolvedHereIsResolvedThere(t *testing.T) {
 	}
 }
 
-// All notifications of an alert have the same labels, so that the end matches the begin. An alert lasts until its state
+// All notifications of an alert have the same labels, so that the end matches the start. An alert lasts until its state
 // ends.
 func TestAlertmanager_AnAlertLastsUntilItIsResolved(t *testing.T) {
 	c := config.NotificationTarget{Type: "alertmanager", Secret: "t"}
