@@ -94,7 +94,7 @@ func (o *AdminState) normalize() error {
 	case o.Duration < 0 || o.Duration > status.MaxRampTime:
 		return fmt.Errorf("drain time %v of %s: want 0 to %v", o.Duration, o.subject(), status.MaxRampTime)
 	case !o.ExpiresAt.IsZero() && !o.ExpiresAt.After(o.StartsAt):
-		return fmt.Errorf("%s of %s: the end %s is before the begin", o.Kind, o.subject(), o.ExpiresAt.Format(time.RFC3339))
+		return fmt.Errorf("%s of %s: the end %s is before the start", o.Kind, o.subject(), o.ExpiresAt.Format(time.RFC3339))
 	}
 	return nil
 }
