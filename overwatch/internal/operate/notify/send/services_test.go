@@ -50,7 +50,8 @@ func TestPagerDuty_WhatIsResolvedHereIsResolvedThere(t *testing.T) {
 	payload, _ := got[0]["payload"].(map[string]any)
 	if len(got) != 1 || got[0]["routing_key"] != "key" || got[0]["event_action"] != "trigger" ||
 		got[0]["dedup_key"] != "gslb name a.example" || payload["severity"] != "warning" || payload["source"] != "ow-1" ||
-		payload["summary"] != "[gslb] warning: name a.example: b1 is <down>" || payload["timestamp"] != "2026-03-01T12:00:00Z" {
+		payload["summary"] != "[gslb] warning: name a.example: b1 is <down>" ||
+		payload["timestamp"] != "2026-03-01T12:00:00Z" {
 		t.Errorf("%v", got)
 	}
 	m := aMessage
@@ -84,8 +85,10 @@ func TestAlertmanager_AnAlertLastsUntilItIsResolved(t *testing.T) {
 		if tc.test {
 			name = "GslbTest"
 		}
-		if left := time.Until(end); err != nil || left < tc.least || left > tc.most || where != "/at/api/v2/alerts Bearer t" ||
-			len(labels) != 3 || labels["alertname"] != name || labels["about"] != "name a.example" || labels["cluster"] != "gslb" {
+		if left := time.Until(end); err != nil || left < tc.least || left > tc.most ||
+			where != "/at/api/v2/alerts Bearer t" ||
+			len(labels) != 3 || labels["alertname"] != name || labels["about"] != "name a.example" ||
+			labels["cluster"] != "gslb" {
 			t.Errorf("%+v: %s %v", tc, where, got)
 		}
 	}
