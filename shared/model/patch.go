@@ -387,7 +387,7 @@ func (a *applier) mergeTexts(v reflect.Value, value json.RawMessage, key string)
 	for _, name := range slices.Sorted(maps.Keys(patch)) {
 		var text *string
 		if err := json.Unmarshal(patch[name], &text); err != nil {
-			a.add(key+"."+name, nil, "give a string")
+			a.add(key+"."+name, nil, "use a string")
 			return
 		}
 		switch {

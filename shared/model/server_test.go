@@ -131,7 +131,7 @@ func TestServer_PatchOfTheHealthCheck(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"health_check":{"interval":"0s"}}`:                "health_check.interval: give a value within the bounds, or null",
 		`{"health_check":{"headers":[1]}}`:                  "health_check.headers: give an object of strings",
-		`{"health_check":{"headers":{"A":"s3cret","X":3}}}`: "health_check.headers.X: give a string",
+		`{"health_check":{"headers":{"A":"s3cret","X":3}}}`: "health_check.headers.X: use a string",
 		`{"health_check":{"headers":"s3cret"}}`:             "health_check.headers: give an object of strings",
 		`{"health_check":{"send":["s3cret"]}}`:              "health_check.send: ",
 		`{"health_check":"s3cret"}`:                         "health_check: give an object with ",

@@ -98,7 +98,7 @@ func canonicalServer(s *model.Server) error {
 	s.Service = service
 	switch {
 	case s.Target != "" && s.Address.IsValid():
-		return fault.Invalidf("address is %.64q beside a target: keep one of the two", s.Address)
+		return fault.Invalidf("address is %.64q, and target is set: remove one of the two", s.Address)
 	case s.Target != "":
 		id, err := definitions.NewTargetID(service, s.Target, int(s.Port))
 		if err != nil {
@@ -151,7 +151,7 @@ func (e *Editor) checkServer(s *model.Server, req api.ServerChange, others ...*m
 }
 
 // MergeServerOverlay returns the next overlay of a server of the configuration: the fields of base with the changes of
-// a request, without values equal to the values of the configuration. A redacted secret of the request keeps the value
+// a request, without values equal to the values of the configuration. A redacted secret of the request has the value
 // of the stored overlay or of the configuration.
 func (e *Editor) MergeServerOverlay(file config.StaticServer, stored, base, change api.ServerChange) (api.ServerChange,
 	error) {
@@ -220,5 +220,5 @@ func UnknownTarget(set *definitions.Set, id definitions.TargetID) error {
 			return fault.NotFoundf("the API has no server %s: of this service it has %s", id, other.ID())
 		}
 	}
-	return fault.NotFoundf("the API has no server %s; those of the configuration are changed there", id)
+	return fault.NotFoundf("the API has no server %s; change servers of the configuration in the file", id)
 }
