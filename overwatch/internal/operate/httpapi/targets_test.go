@@ -87,7 +87,7 @@ func TestTargets_RefuseWhatCannotBe(t *testing.T) {
 		word               string
 	}{
 		{"POST", "/api/v1/servers", targetBody, 400, "exists already"},
-		{"POST", "/api/v1/servers", body("address", `"192.0.2.1"`), 400, "keep one of the two"},
+		{"POST", "/api/v1/servers", body("address", `"192.0.2.1"`), 400, "remove one of the two"},
 		{"POST", "/api/v1/servers", body("target", `"192.0.2.300"`), 400, "ends in a number"},
 		{"POST", "/api/v1/servers", body("target", `"a b"`), 400, "target"},
 		{"POST", "/api/v1/servers", body("target", `"www.example"`), 400, "lead to itself"},
