@@ -190,29 +190,6 @@ func TestTop_ChangesWhatIsSelectedAfterAConfirmation(t *testing.T) {
 	}
 }
 
-// A change between the question of an undo and its confirmation is not undone in place of the confirmed change.
-func TestTop_UndoesOnlyTheConfirmedChange(t *testing.T) {
-	n, _ := drainingNode(t, fakeBackend("192.0.2.10", 443, "eu-1", "eu"))
-	n.set("POST /api/v1/audit-logs/8/undo", api.Undone{Success: true, Message: "the weight of server z is undone"})
-	o := atTerminal(t, n, "top", "--interval", "100ms")
-	o.sees(t, "[1: names]")
-	o.press(t, "u")
-	o.sees(t, "undo your last change, drain of server y")
-	n.set(askLast, api.Undone{Success: true, Entry: 8, At: now, Action: "weight", Resource: "server", ResourceID: "z"})
-	o.press(t, "y")
-	o.sees(t, "another change was made since: press u again; nothing was changed")
-	if list := n.changes(); len(list) > 0 {
-		t.Fatalf("changed %q", list)
-	}
-	o.press(t, "u")
-	o.sees(t, "undo your last change, weight of server z")
-	o.press(t, "y")
-	o.sees(t, "the weight of server z is undone")
-	if list := n.changes(); len(list) != 1 || list[0] != "POST /api/v1/audit-logs/8/undo" {
-		t.Errorf("changed %q", list)
-	}
-}
-
 // A change that would leave a name without an answer is refused before the question. Events and help have views.
 func TestTop_RefusesAnUnsafeChange(t *testing.T) {
 	n, _ := drainingNode(t, fakeBackend("192.0.2.10", 443, "eu-1", "eu"))
