@@ -375,8 +375,8 @@ func decodeValue(value json.RawMessage, into any) error {
 	return err
 }
 
-// mergeTexts sets a field that is an object of strings; null removes a member. Problems contain no value, since it can be
-// a secret, such as a header.
+// mergeTexts sets a field that is an object of strings; null removes a member. Problems contain no value, because the
+// value can be a secret, such as a header.
 func (a *applier) mergeTexts(v reflect.Value, value json.RawMessage, key string) {
 	var patch map[string]json.RawMessage
 	if err := json.Unmarshal(value, &patch); err != nil {
