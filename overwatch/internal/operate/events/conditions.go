@@ -169,6 +169,10 @@ func nameOf(c api.Condition) (name string) {
 		}
 	case api.OverrideInForce, api.RegionEmpty:
 		name, _, _ = strings.Cut(c.Subject, " ")
+	case api.FailbackPending:
+		if name, _, _ = strings.Cut(c.Subject, " "); name == "region" { // a region of many domains
+			return ""
+		}
 	case api.WeightInForce, api.DrainInForce, api.BackendRefused:
 		name, _, _ = strings.Cut(c.Subject, ":")
 	}
@@ -209,6 +213,8 @@ func endSentence(e *api.Event, before string, active time.Duration) string {
 		return fmt.Sprintf("agent %s reconnected after %s", e.Subject, active)
 	case e.Kind == api.EventRegion && e.State == "back":
 		return fmt.Sprintf("region %s has serving backends after %s", e.Subject, active)
+	case e.State == "failback_done":
+		return fmt.Sprintf("the failback of %s ended after %s", e.Subject, active)
 	case e.State == "ended":
 		return fmt.Sprintf("%s of %s ended after %s: %s", e.Kind, e.Subject, active, e.Cause)
 	}

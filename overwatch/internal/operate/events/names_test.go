@@ -252,3 +252,18 @@ func TestWatch_AFlapAndAReducedShareResolveNothing(t *testing.T) {
 		t.Errorf("%s, want %s", s, want)
 	}
 }
+
+// The event of a pending failback has the name of its domain, so that the filter of a name includes the event. The
+// event of a region that many domains wait for has no name.
+func TestWatch_AFailbackHasTheNameOfItsDomain(t *testing.T) {
+	for subject, want := range map[string]string{"a.example eu": "a.example", "region eu": ""} {
+		if got := nameOf(api.Condition{Kind: api.FailbackPending, Subject: subject}); got != want {
+			t.Errorf("%s: %q, want %q", subject, got, want)
+		}
+	}
+	e := &api.Event{Kind: api.EventRegion, State: "failback_done", Subject: "a.example eu"}
+	want := "the failback of a.example eu ended after 3m0s"
+	if got := endSentence(e, "failback_pending", 3*time.Minute); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
