@@ -25,12 +25,18 @@ func (n *node) openHistory(_ context.Context, cfg *config.Config) (err error) {
 	return nil
 }
 
-// measuredServices returns the domains that have metrics of their own.
+// measuresDomains reports whether domains have separate metrics.
+func (n *node) measuresDomains() bool {
+	cfg := n.state.Config()
+	return cfg.Metrics.Enabled && cfg.CountDomains() <= cfg.Metrics.PerDomain
+}
+
+// measuredServices returns the domains that have separate metrics.
 func (n *node) measuredServices() map[string]bool {
-	names := n.state.Domains()
-	if len(names) > n.state.Config().Metrics.PerDomain {
+	if !n.measuresDomains() {
 		return nil
 	}
+	names := n.state.Domains()
 	measured := make(map[string]bool, len(names))
 	for _, name := range names {
 		measured[name] = true

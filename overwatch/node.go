@@ -376,7 +376,8 @@ func (n *node) openGossip(_ context.Context, cfg *config.Config) (err error) {
 }
 
 func (n *node) openValidation(_ context.Context, cfg *config.Config) (err error) {
-	if n.durations, err = metrics.RegisterCheckDurations(n.registerer, n.measuredServices); err != nil {
+	n.durations, err = metrics.RegisterCheckDurations(n.registerer, n.measuresDomains, n.measuredServices)
+	if err != nil {
 		return err
 	}
 	n.validator, err = validation.New(validation.Options{

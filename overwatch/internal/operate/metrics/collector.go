@@ -14,10 +14,14 @@ type collector func(scrape)
 func (collector) Describe(chan<- *prometheus.Desc) {}
 
 // Collect implements prometheus.Collector.
-func (c collector) Collect(ch chan<- prometheus.Metric) { c(ch) }
+func (c collector) Collect(ch chan<- prometheus.Metric) { c(scrape{ch, map[string]*prometheus.Desc{}}) }
 
-// scrape receives the metrics of a scrape. Labels are alternating names and values.
-type scrape chan<- prometheus.Metric
+// scrape receives the metrics of a scrape. Labels are alternating names and values. All series of a metric have the
+// same help and the same labels, in the same order.
+type scrape struct {
+	metrics      chan<- prometheus.Metric
+	descriptions map[string]*prometheus.Desc // by name of the metric
+}
 
 func (s scrape) gauge(name, help string, value float64, labels ...string) {
 	s.metric(prometheus.GaugeValue, name, help, value, labels)
@@ -28,11 +32,20 @@ func (s scrape) counter(name, help string, value uint64, labels ...string) {
 }
 
 func (s scrape) metric(kind prometheus.ValueType, name, help string, value float64, labels []string) {
-	var names, values []string
+	values := make([]string, 0, len(labels)/2)
 	for label := range slices.Chunk(labels, 2) {
-		names, values = append(names, label[0]), append(values, label[1])
+		values = append(values, label[1])
 	}
-	s <- prometheus.MustNewConstMetric(prometheus.NewDesc("gslb_"+name, help, names, nil), kind, value, values...)
+	description := s.descriptions[name]
+	if description == nil {
+		names := make([]string, 0, len(values))
+		for label := range slices.Chunk(labels, 2) {
+			names = append(names, label[0])
+		}
+		description = prometheus.NewDesc("gslb_"+name, help, names, nil)
+		s.descriptions[name] = description
+	}
+	s.metrics <- prometheus.MustNewConstMetric(description, kind, value, values...)
 }
 
 func truth(b bool) float64 {

@@ -1,4 +1,4 @@
 // Package metrics serves the Prometheus endpoint of an overwatch node. It owns the endpoint and the gauges that it
 // reads from their owners at each scrape. Counters belong to other packages. The root starts one Server. Every label
-// value is from a closed set: the package never uses a name from a query or a text from an agent.
+// value is from the configuration, a closed set, or an admitted backend: the package never uses a name from a query.
 package metrics

@@ -40,7 +40,7 @@ gslb_zone_domains_down{zone="sub.example"} 1
 // Histograms exist for measured services only, and are removed with their service.
 func TestCheckDurations_AreBoundedByTheMeasuredServices(t *testing.T) {
 	r, measured := prometheus.NewPedanticRegistry(), map[string]bool{"a.example": true}
-	d, err := RegisterCheckDurations(r, func() map[string]bool { return measured })
+	d, err := RegisterCheckDurations(r, func() bool { return measured != nil }, func() map[string]bool { return measured })
 	must(t, err)
 	d.Observe("a.example", "eu", 20*time.Millisecond)
 	d.Observe("a.example", "us", 3*time.Second)
@@ -64,6 +64,10 @@ func TestCheckDurations_AreBoundedByTheMeasuredServices(t *testing.T) {
 	if families, err = r.Gather(); err != nil || len(families) != 0 || len(d.histograms) != 0 {
 		t.Errorf("without measured services: %v, %v, %d histograms", families, err, len(d.histograms))
 	}
+	if d.Observe("a.example", "eu", time.Second); len(d.histograms) != 0 {
+		t.Error("without measured services, a check creates a histogram")
+	}
+	measured = map[string]bool{}
 	for i := range maxDurations + 10 {
 		d.Observe(strings.Repeat("a", i%60+1)+time.Duration(i).String(), "", time.Second)
 	}

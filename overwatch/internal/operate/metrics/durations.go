@@ -27,6 +27,7 @@ const (
 // CheckDurations measures the duration of own checks by service and region. It is safe for concurrent use. The zero
 // value is not usable.
 type CheckDurations struct {
+	enabled  func() bool            // whether any service has a histogram
 	measured func() map[string]bool // services with a histogram; nil: none
 
 	mu         sync.Mutex
@@ -36,16 +37,22 @@ type CheckDurations struct {
 
 type durationKey struct{ service, region string }
 
-// RegisterCheckDurations adds the histograms to r. Each scrape calls measured, which returns the services that have a
-// histogram, and removes the histograms of other services.
-func RegisterCheckDurations(r prometheus.Registerer, measured func() map[string]bool) (*CheckDurations, error) {
-	d := &CheckDurations{measured: measured, histograms: map[durationKey]prometheus.Histogram{},
+// RegisterCheckDurations adds the histograms to r. Each check calls enabled, which returns false while no service has a
+// histogram. Each scrape calls measured, which returns the services that have a histogram, and removes the histograms
+// of other services.
+func RegisterCheckDurations(r prometheus.Registerer, enabled func() bool, measured func() map[string]bool) (
+	*CheckDurations, error,
+) {
+	d := &CheckDurations{enabled: enabled, measured: measured, histograms: map[durationKey]prometheus.Histogram{},
 		regions: map[string]int{}}
 	return d, r.Register(collector(d.collect))
 }
 
-// Observe adds the duration of a check of a backend.
+// Observe adds the duration of a check of a backend. It creates no histogram while no service has one.
 func (d *CheckDurations) Observe(service, region string, took time.Duration) {
+	if !d.enabled() {
+		return
+	}
 	key := durationKey{service, region}
 	d.mu.Lock()
 	if d.histograms[key] == nil && d.regions[service] >= maxRegions {
@@ -80,7 +87,7 @@ func (d *CheckDurations) collect(s scrape) {
 	defer d.mu.Unlock()
 	for key, h := range d.histograms {
 		if measured[key.service] {
-			s <- h
+			s.metrics <- h
 		} else {
 			delete(d.histograms, key)
 			delete(d.regions, key.service)
