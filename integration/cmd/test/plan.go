@@ -212,7 +212,7 @@ func long(o options) (stages [][]step, err error) {
 		{
 			name: "idle", about: "idle connections to nine kinds of servers, for three idle timeouts of each",
 			dir: "agent", tests: 1,
-			argv: goTest("10m", "-count=1", "-run", "^TestConnection_RealServers$", "-parallel", "8", "./internal/monitor",
+			argv: goTest("10m", "-count=1", "-run", "^TestConnection_RealServers$", "-parallel", "9", "./internal/monitor",
 				"-idle=200s"),
 		},
 		world("restarts", "100 kills and starts of a node, 100 kills during writes by the API",
