@@ -1,5 +1,5 @@
-// Package failback keeps the regions of domains that await failback. These regions were down, and their clients stay in
-// other regions until an operator requests the failback, or until the region could serve for a time
+// Package failback stores the regions of domains that await failback. These regions were down, and their clients stay
+// in other regions until an operator requests the failback, or until the region could serve for a time
 // (domains[].failback).
 //
 // The publisher reports the regions in use after each decision (Tracker.Observe), and decides with Tracker.Awaiting.

@@ -51,17 +51,18 @@ func (t *Tracker) observe(name string, o *Observation, now time.Time) (changed b
 		for _, region := range before { // none at the first observation
 			if h := o.health(region); h.IsDown && !slices.Contains(o.InUse, region) && d.awaiting[region] == nil &&
 				o.canBegin(region) {
-				d.awaiting[region] = &awaiting{since: now.UTC().Truncate(time.Millisecond), own: true}
-				t.markUnsaved(name, region)
+				a := &awaiting{at: place{name, region}, since: now.UTC().Truncate(time.Millisecond), own: true}
+				d.awaiting[region] = a
+				t.markUnsaved(a.at)
 				changed = true
 			}
 		}
 		if len(before) > 0 && d.awaitedAll(o.InUse) {
 			for _, region := range o.InUse {
 				isNew := !slices.Contains(before, region) || !d.awaitedAll(before)
-				if isNew && d.awaiting[region] != nil {
-					delete(d.awaiting, region)
-					t.markUnsaved(name, region)
+				if a := d.awaiting[region]; isNew && a != nil {
+					t.remove(a)
+					t.markUnsaved(a.at)
 					changed = true
 				}
 			}
@@ -78,7 +79,7 @@ func (t *Tracker) observe(name string, o *Observation, now time.Time) (changed b
 		} else if a.canServeSince.IsZero() {
 			a.canServeSince = now
 		}
-		t.schedule(a.endsAt(o.Setting))
+		t.setEnd(a, a.endsAt(o.Setting))
 	}
 	d.decided = d.regions()
 	return changed

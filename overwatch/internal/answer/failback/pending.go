@@ -16,14 +16,14 @@ type Pending struct {
 	// Serving is the number of backends of the region that may serve, Required the number that the region needs.
 	Serving, Required int
 	CanServeSince     time.Time // zero: the region cannot serve
-	ReturnsAt         time.Time // zero: no automatic failback is due
+	ReturnsAt         time.Time // zero: no automatic failback
 }
 
 // CanServe reports whether the region has enough backends that may serve.
 func (p *Pending) CanServe() bool { return !p.CanServeSince.IsZero() }
 
 // Of returns the regions of a domain that await failback, by name. The result is empty without the setting, and has no
-// regions that the domain does not use any more.
+// regions that the domain no longer uses.
 func (t *Tracker) Of(name string) []Pending {
 	t.mu.Lock()
 	defer t.mu.Unlock()

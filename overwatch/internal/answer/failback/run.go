@@ -40,49 +40,6 @@ func (t *Tracker) Run(ctx context.Context) error {
 	}
 }
 
-// untilNext returns the time until the next automatic end of a wait, at most an hour.
-func (t *Tracker) untilNext() time.Duration {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if t.next.IsZero() {
-		return time.Hour
-	}
-	return min(max(t.next.Sub(t.o.Now()), 0), time.Hour)
-}
-
-// endDue ends the waits that are due.
-func (t *Tracker) endDue() {
-	now := t.o.Now()
-	var changed []string
-	t.mu.Lock()
-	if !t.next.IsZero() && !now.Before(t.next) {
-		t.next = time.Time{}
-		for name, d := range t.domains {
-			before := len(d.awaiting)
-			for region, a := range d.awaiting {
-				at := a.endsAt(d.setting)
-				switch {
-				case at.IsZero():
-				case now.Before(at):
-					if t.next.IsZero() || at.Before(t.next) {
-						t.next = at
-					}
-				default:
-					delete(d.awaiting, region)
-					t.markUnsaved(name, region)
-				}
-			}
-			if len(d.awaiting) < before {
-				changed = append(changed, name)
-			}
-		}
-	}
-	t.mu.Unlock()
-	for _, name := range changed {
-		t.o.Changed(name)
-	}
-}
-
 // save stores the unsaved changes. It returns false after a failure; the changes then stay unsaved.
 func (t *Tracker) save() bool {
 	for {
@@ -131,6 +88,9 @@ func (t *Tracker) takeUnsaved() map[place]*awaiting {
 			taken[at] = &same
 		}
 		delete(t.unsaved, at)
+	}
+	if len(t.unsaved) == 0 {
+		t.unsaved = map[place]struct{}{} // releases the memory, and the time of an iteration, of earlier changes
 	}
 	t.saving = taken
 	return taken

@@ -17,8 +17,7 @@ type Options struct {
 	Store Store
 	// Stored are the regions that await failback from before the start.
 	Stored []store.Failback
-	// Changed is called after a change of a domain, so that its answers are decided again. It must not block or call the
-	// Tracker.
+	// Changed is called after a change of a domain, which requires a new decision. It must not block or call the Tracker.
 	Changed func(domain string)
 	Now     func() time.Time // nil: time.Now
 	Logger  zerolog.Logger
@@ -29,8 +28,8 @@ type Store interface {
 	Write(*store.Batch, ...store.Entry) error
 }
 
-// Tracker keeps the regions that await failback. Its methods are safe for concurrent use, and never wait for the disk,
-// except Run. Domains are named as services of the registry.
+// Tracker stores the regions that await failback. Its methods are safe for concurrent use, and never wait for the disk,
+// except Run. The name of a domain is the name of its service in the registry.
 type Tracker struct {
 	o    Options
 	wake chan struct{} // has an element after a change
@@ -39,7 +38,7 @@ type Tracker struct {
 	domains map[string]*domain
 	unsaved map[place]struct{}
 	saving  map[place]*awaiting // in the current transaction
-	next    time.Time           // earliest automatic end of a wait; zero: none
+	ends    ends
 }
 
 // place is a region of a domain.
@@ -55,11 +54,14 @@ type domain struct {
 
 // awaiting is a region that awaits failback.
 type awaiting struct {
+	at            place
 	since         time.Time // when its clients moved to other regions
 	own           bool      // this node has stored it, and deletes it if it stays unused
 	health        policy.RegionHealth
 	canServeSince time.Time // zero: it cannot serve
 	unusedSince   time.Time // the domain or the region is not in the configuration since then; zero: it is
+	end           time.Time // when Run ends the wait; zero: never
+	index         int       // in Tracker.ends, if end is set
 }
 
 // New returns a Tracker with the stored regions. They are unused until the observation of their domains.
@@ -135,11 +137,13 @@ func (t *Tracker) put(f store.Failback) {
 	d := t.getOrCreate(f.Domain)
 	a := d.awaiting[f.Region]
 	if a == nil {
-		a = new(awaiting)
+		a = &awaiting{at: place{f.Domain, f.Region}}
 		d.awaiting[f.Region] = a
 	}
 	a.since, a.own = f.Since, f.Own
-	if !d.setting.Waits() {
+	if d.setting.Waits() {
+		t.setEnd(a, a.endsAt(d.setting)) // depends on own
+	} else {
 		t.leaveUnused(d, a)
 	}
 }
@@ -151,12 +155,13 @@ func (t *Tracker) Follow(f store.Failback, awaits bool) {
 	t.mu.Lock()
 	_, unsaved := t.unsaved[at]
 	_, saving := t.saving[at]
-	changes := !unsaved && !saving && (awaits || t.find(at) != nil)
+	known := t.find(at)
+	changes := !unsaved && !saving && (awaits || known != nil)
 	switch {
 	case changes && awaits:
 		t.put(f)
 	case changes:
-		delete(t.domains[f.Domain].awaiting, f.Region)
+		t.remove(known)
 	}
 	t.mu.Unlock()
 	if changes {
@@ -167,19 +172,18 @@ func (t *Tracker) Follow(f store.Failback, awaits bool) {
 // Remove ends the wait of a region, as an operator has stored.
 func (t *Tracker) Remove(name, region string) {
 	t.mu.Lock()
-	d := t.domains[name]
-	there := d != nil && d.awaiting[region] != nil
-	if there {
-		delete(d.awaiting, region)
+	known := t.find(place{name, region})
+	if known != nil {
+		t.remove(known)
 	}
 	t.mu.Unlock()
-	if there {
+	if known != nil {
 		t.o.Changed(name)
 	}
 }
 
-// Release ends the waits of a domain whose failback has become automatic. Waits that another node has stored have no
-// effect on this node, and remain for nodes with another configuration.
+// Release ends the waits of a domain after its failback has become automatic. Waits that another node has stored have
+// no effect on this node, and remain for nodes with another configuration.
 func (t *Tracker) Release(name string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -187,16 +191,16 @@ func (t *Tracker) Release(name string) {
 	if d == nil {
 		return
 	}
-	for region, a := range d.awaiting {
+	for _, a := range d.awaiting {
 		if a.own {
-			delete(d.awaiting, region)
-			t.markUnsaved(name, region)
+			t.remove(a)
+			t.markUnsaved(a.at)
 		}
 	}
 	t.suspend(name, d)
 }
 
-// Suspend keeps the waits of a domain that the node does not have any more, for retention.
+// Suspend records that the node no longer has a domain. Its own waits of the domain end after retention.
 func (t *Tracker) Suspend(name string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -216,26 +220,9 @@ func (t *Tracker) suspend(name string, d *domain) {
 	}
 }
 
-// leaveUnused records that a wait has no effect from now on. The caller holds mu, or is New.
-func (t *Tracker) leaveUnused(d *domain, a *awaiting) {
-	a.health, a.canServeSince = policy.RegionHealth{}, time.Time{}
-	if a.unusedSince.IsZero() {
-		a.unusedSince = t.o.Now()
-	}
-	t.schedule(a.endsAt(d.setting))
-}
-
-// schedule makes Run check all waits at a time; zero: none. The caller holds mu, or is New.
-func (t *Tracker) schedule(at time.Time) {
-	if !at.IsZero() && (t.next.IsZero() || at.Before(t.next)) {
-		t.next = at
-		t.wakeRun()
-	}
-}
-
 // markUnsaved queues the state of a region for the store. The caller holds mu.
-func (t *Tracker) markUnsaved(name, region string) {
-	t.unsaved[place{name, region}] = struct{}{}
+func (t *Tracker) markUnsaved(at place) {
+	t.unsaved[at] = struct{}{}
 	t.wakeRun()
 }
 
