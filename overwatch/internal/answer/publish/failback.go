@@ -13,7 +13,7 @@ type Failbacks interface {
 	Awaiting(domain string) []string
 	// Observe receives the state of a domain after a decision.
 	Observe(domain string, o failback.Observation)
-	// Release ends the waits of a domain whose regions do not await failback.
+	// Release ends the waits of a domain in which no region can await failback.
 	Release(domain string)
 	// Suspend retains the waits of a domain that is disabled or removed.
 	Suspend(domain string)
@@ -80,7 +80,7 @@ func regionsInUse(decisions [][2]policy.Decision) (list []string) {
 	return list
 }
 
-// releaseFailbacks ends the waits of a new or changed domain whose regions do not await failback.
+// releaseFailbacks ends the waits of a new or changed domain in which no region can await failback.
 func (p *Publisher) releaseFailbacks(d *domain) {
 	if p.failbacks != nil && !d.waitsForFailback() {
 		p.failbacks.Release(d.service)
