@@ -42,8 +42,8 @@ func Equal(a, b any) bool {
 	return err == nil && failed == nil && EqualBut(one, other)
 }
 
-// WithoutSecrets returns an object without secrets, for logs. Of all objects of the API, only a server and the overlay
-// of a server may contain a secret: in the health check.
+// WithoutSecrets returns an object without secrets, for logs. Of all objects of the API, only servers, regions and
+// their overlays may contain a secret: in the health check.
 func WithoutSecrets(object any) any {
 	switch o := object.(type) {
 	case model.Server:

@@ -10,6 +10,7 @@ import (
 
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/shared/check"
 	"gslb.internal/shared/model"
 )
 
@@ -34,8 +35,15 @@ type Overlay struct {
 // healthCheckField is the field name of the health check in the overlay of a server.
 const healthCheckField = "health_check"
 
-// Shown returns the overlay without the secrets of a health check.
+// Shown returns the overlay without the secrets of a health check. It redacts a health check that this version cannot
+// read.
 func (o *Overlay) Shown() *Overlay {
+	if value := o.Fields[healthCheckField]; value != nil && json.Unmarshal(value, new(model.HealthCheck)) != nil {
+		redacted := *o
+		redacted.Fields = maps.Clone(o.Fields)
+		redacted.Fields[healthCheckField] = json.RawMessage(`"` + check.Redacted + `"`)
+		return &redacted
+	}
 	shown, _ := o.withCheck(func(h *model.HealthCheck) (*model.HealthCheck, error) { return h.Shown(), nil })
 	return shown
 }

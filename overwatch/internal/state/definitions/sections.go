@@ -49,12 +49,10 @@ var sections = map[string]section{
 	HealthCheck: {
 		view: func(c *config.Config) any { return viewHealthCheck(c) },
 		put: func(c *config.Config, v any) {
-			w := v.(*api.HealthCheckConfig)
-			c.Overwatch.Validation = config.Validation{
-				Enabled: w.ValidationEnabled, CheckInterval: seconds(w.DefaultIntervalSeconds),
-				CheckTimeout: seconds(w.DefaultTimeoutSeconds), FailureThreshold: w.UnhealthyThreshold,
-				SuccessThreshold: w.HealthyThreshold, MaxConcurrentChecks: w.MaxConcurrentChecks,
-			}
+			w, to := v.(*api.HealthCheckConfig), &c.Overwatch.Validation
+			to.Enabled, to.MaxConcurrentChecks = w.ValidationEnabled, w.MaxConcurrentChecks
+			to.CheckInterval, to.CheckTimeout = seconds(w.DefaultIntervalSeconds), seconds(w.DefaultTimeoutSeconds)
+			to.FailureThreshold, to.SuccessThreshold = w.UnhealthyThreshold, w.HealthyThreshold
 		},
 		fixed: map[string]string{
 			"default_protocol":      "a server without a check of its own is checked by a connection",
