@@ -83,7 +83,7 @@ func declaredSection(k definitions.Declared) *section {
 
 func ownedByMeta(object any) ownership {
 	m := object.(interface{ Metadata() *model.Meta }).Metadata()
-	return ownership{&m.Owner, &m.CreatedAt, &m.UpdatedAt}
+	return ownership{&m.Owner, &m.CreatedAt, &m.UpdatedAt, &m.Extra}
 }
 
 // encodeList returns the stored forms of objects in the order of their ids.

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"errors"
-	"time"
 
 	"gslb.internal/overwatch/internal/control/fault"
 	"gslb.internal/overwatch/internal/control/objects"
@@ -102,7 +101,9 @@ func agentSection(k definitions.Declared) *section {
 	s.regions = func(any) []string { return nil } // an agent can name a deleted region
 	s.owned = func(object any) ownership {
 		n := object.(*store.Node)
-		return ownership{&n.Owner, &n.RegisteredAt, new(time.Time)}
+		o := newOwnership()
+		o.owner, o.created = &n.Owner, &n.RegisteredAt
+		return o
 	}
 	s.read = elements(func(r *reader, req api.DocumentAgent) (read, error) {
 		made, err := r.pl.o.Edit.NewAgent(req.AgentRegistration)

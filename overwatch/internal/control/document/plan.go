@@ -56,7 +56,8 @@ func (p *Plan) compareAll(s *section, wanted, held map[string]any) {
 			return
 		}
 		after, was := wanted[id], held[id]
-		before := ownership{owner: new(string), created: &p.now}
+		before := newOwnership()
+		*before.created = p.now
 		if was != nil {
 			before = s.owned(was)
 		}
@@ -81,7 +82,7 @@ func (p *Plan) compareAll(s *section, wanted, held map[string]any) {
 				p.touched++
 			}
 		}
-		*next.created, *next.changed = *before.created, p.now
+		*next.created, *next.changed, *next.extra = *before.created, p.now, *before.extra
 		p.put.of[s.name][id] = after
 		p.changes = append(p.changes, change)
 	}

@@ -54,11 +54,18 @@ type read struct {
 	object  any
 }
 
-// ownership has pointers to the fields of an object that a plan sets: owner, creation time and modification time. For a
-// field that the kind lacks, the pointer refers to an unused value.
+// ownership has pointers to the fields of an object that a plan sets: owner, creation time, modification time, and the
+// fields of later versions, which no document has. For a field that the kind lacks, the pointer refers to an unused
+// value.
 type ownership struct {
 	owner            *string
 	created, changed *time.Time
+	extra            *map[string]json.RawMessage
+}
+
+// newOwnership returns the ownership of an object that lacks all these fields.
+func newOwnership() ownership {
+	return ownership{new(string), new(time.Time), new(time.Time), new(map[string]json.RawMessage)}
 }
 
 // Names of the sections that other code refers to.

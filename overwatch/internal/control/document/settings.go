@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"gslb.internal/overwatch/internal/control/fault"
 	"gslb.internal/overwatch/internal/control/strictjson"
@@ -43,7 +42,7 @@ func settingsSection() *section {
 			}
 			return w, nil
 		},
-		owned:  func(any) ownership { return ownership{new(string), new(time.Time), new(time.Time)} },
+		owned:  func(any) ownership { return newOwnership() },
 		encode: func(all map[string]any) (any, error) { return all, nil },
 		decode: func(stored json.RawMessage) (map[string]any, error) {
 			var values map[string]json.RawMessage
