@@ -86,8 +86,11 @@ func outside(all *Fields, v reflect.Value, prefix string, found *settings.Proble
 			continue
 		}
 		if remedy := f.remedy(value); remedy != "" {
-			*found = append(*found, settings.Problem{Key: prefix + f.JSON, Value: fmt.Sprint(reflect.Indirect(value)),
-				Message: remedy})
+			shown := fmt.Sprint(reflect.Indirect(value))
+			if f.secret {
+				shown = ""
+			}
+			*found = append(*found, settings.Problem{Key: prefix + f.JSON, Value: shown, Message: remedy})
 		}
 	}
 }

@@ -167,3 +167,14 @@ func TestHealthCheck_SecretsAreRestoredAndNeverShown(t *testing.T) {
 		t.Error("an unknown secret is accepted")
 	}
 }
+
+// A value out of its bounds is not in a problem if the field is a secret.
+func TestBounds_OmitsTheValueOfASecret(t *testing.T) {
+	found := model.Bounds(&struct {
+		Pin  int `json:"pin" min:"1" max:"9999" secret:"true"`
+		Port int `json:"port" min:"1" max:"9999"`
+	}{123456, 70000})
+	if len(found) != 2 || found[0].Value != "" || found[1].Value != "70000" {
+		t.Errorf("found %+v", found)
+	}
+}

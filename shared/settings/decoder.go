@@ -6,6 +6,7 @@ import (
 	"io"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -41,6 +42,20 @@ func (d *Decoder) Decode(into any) error {
 		problems = append(problems, typeProblem(text))
 	}
 	return problems
+}
+
+// NodeProblem returns the message of an error of yaml.Node.Decode. It omits values, since a value can be a secret.
+func NodeProblem(err error) string { return withoutValue(strings.TrimPrefix(err.Error(), "yaml: ")) }
+
+// withoutValue replaces a message of the YAML library that has a value by a message with the remedy.
+func withoutValue(message string) string {
+	switch {
+	case strings.HasPrefix(message, "cannot decode "):
+		return "the tag (!!) of a value does not fit the value: remove the tag"
+	case strings.HasPrefix(message, "invalid map key: "):
+		return "a key is a list or a map: put a value that begins with [ or { in quotes"
+	}
+	return message
 }
 
 // unknownField and wrongType match errors of the YAML library about values, and atLine the start of each.

@@ -20,6 +20,7 @@ func TestDecoder_ErrorsHaveLinesAndNoValues(t *testing.T) {
 		"token: a\nlist: secret":        "2: a text is not possible here",
 		"token:\n  - secret":            "2: a list is not possible here",
 		"token: a\ntoken: secret":       "2: mapping key \"token\" already defined at line 1",
+		"token: !!int secret":           "1: not valid YAML: the tag (!!) of a value does not fit the value",
 		"list: {a: secret}\ntokn: a":    "2: unknown key \"tokn\"",
 		"token: a\n  list: [a]\ntokn: ": "2: not valid YAML: ",
 	} {

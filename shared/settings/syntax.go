@@ -66,5 +66,5 @@ func syntaxProblem(err error, reached int) Problem {
 	if line == 0 {
 		line = reached
 	}
-	return Problem{Line: line, Message: "not valid YAML: " + message}
+	return Problem{Line: line, Message: "not valid YAML: " + withoutValue(message)}
 }

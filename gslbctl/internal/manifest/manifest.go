@@ -230,7 +230,7 @@ func (m *Manifest) addObjects(name, key string, list *yaml.Node) error {
 		}
 		var raw any
 		if err := n.Decode(&raw); err != nil {
-			return wrong(name, n, "%s: %s", object, strings.TrimPrefix(err.Error(), "yaml: "))
+			return wrong(name, n, "%s: %s", object, settings.NodeProblem(err))
 		}
 		text, err := json.Marshal(raw)
 		if err == nil {

@@ -83,10 +83,15 @@ func TestRead_NamesLineAndRemedy(t *testing.T) {
 		"servers:\n- health_check:\n    typ: x": `standard input:3:5: unknown key "typ": known are enabled, type`,
 		"servers:\n- health_check: {path: 1}":   "standard input:2:24: servers[0]: health_check.path is 1: give a string",
 		"domains:\n- {name: a, name: b}":        "already defined",
-		strings.Repeat("#", api.MaxDocument+1):  "larger than 16 MiB",
+
+		"servers:\n- health_check: {send: !!int s3cret}":       "servers[0]: the tag (!!) of a value does not fit",
+		"servers:\n- health_check: {headers: {A: {{s3cret}}}}": "servers[0]: a key is a list or a map: put a value",
+		strings.Repeat("#", api.MaxDocument+1):                 "larger than 16 MiB",
 	} {
 		if _, err := manifest.Read("-", strings.NewReader(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.60q: %v, want %q", text, err, want)
+		} else if strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%q: the error has the secret: %v", text, err)
 		}
 	}
 	if _, err := manifest.Read(t.TempDir(), nil); err == nil || !strings.Contains(err.Error(), "has no .yaml") {

@@ -100,7 +100,7 @@ func readLists(document json.RawMessage, bounds map[string]int) (map[string][]js
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		var list []json.RawMessage
 		if err := json.Unmarshal(members[name], &list); err != nil {
-			return nil, fault.Invalidf("%s is %.64s: it must be a list", name, members[name])
+			return nil, fault.Invalidf("%s must be a list", name) // without the value, which can contain a secret
 		}
 		if len(list) > bounds[name] {
 			return nil, fault.New(fault.TooLarge, "%s has %d objects: at most %d are allowed", name, len(list),

@@ -180,12 +180,16 @@ func TestDocument_MistakesChangeNothing(t *testing.T) {
 		"exists already")
 	for body, words := range map[string]string{
 		`{"document":{"domains":[{"name":"a.example","tttl":1}]}}`:                            "tttl",
-		`{"document":{"domains":{}}}`:                                                         "domains",
+		`{"document":{"domains":{}}}`:                                                         "domains must be a list",
 		`{"document":{"servers":[{"service":"a","address":"192.0.2.1","port":1,"owner":7}]}}`: "owner is 7",
 		`{"document":[]}`:  "regions, domains",
 		`{"documents":{}}`: "documents",
 	} {
 		w.wantError(body, w.send("POST", "/api/v1/document/apply", body), 400, words)
+	}
+	r := w.send("POST", "/api/v1/document/apply", `{"document":{"servers":{"health_check":{"send":"AUTH s3cret"}}}}`)
+	if w.wantError("no list", r, 400, "servers must be a list"); strings.Contains(r.body, "s3cret") {
+		t.Errorf("the error has the secret: %s", r.body)
 	}
 	w.wantError(
 		"17 MiB",
