@@ -81,11 +81,11 @@ func (a *app) failBack(ctx context.Context, requests []failbackRequest) error {
 	return a.Change(ctx, func(ctx context.Context, c *api.Client) (string, error) {
 		for i, r := range requests {
 			done, err := c.FailBack(ctx, r.name, api.FailbackRequest{Regions: r.regions})
-			switch {
-			case err != nil && i > 0:
-				return "", fmt.Errorf("%d of %d domains have their clients back, and then: %w", i, len(requests), err)
-			case err != nil || len(requests) == 1:
-				return done.Message, err
+			if err != nil {
+				return "", fleet.After(i, fmt.Sprintf("the clients of %d of %d domains return", i, len(requests)), err)
+			}
+			if len(requests) == 1 {
+				return done.Message, nil
 			}
 		}
 		return fmt.Sprintf("the clients of %d domains return", len(requests)), nil

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"gslb.internal/gslbctl/internal/fleet"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/model"
 )
@@ -60,5 +61,17 @@ func TestFailback_NeedsAPendingRegion(t *testing.T) {
 			len(n.changes()) > 0 {
 			t.Errorf("%s: %+v, sent %q", args, r, n.changes())
 		}
+	}
+}
+
+// If the second domain is rejected, the error has the completed part, and does not claim that nothing was changed.
+func TestFailback_OfSeveralDomainsReportsAPart(t *testing.T) {
+	n := startNode(t)
+	n.answers["POST /api/v1/domains/www.example.com/failback"] = &api.Error{Status: 409,
+		Message: "failback of www.example.com: the region cannot serve yet"}
+	r := ask(t, "failback app.example.com www.example.com", n)
+	if r.code != fleet.Degraded || strings.Contains(r.errors, fleet.NothingChanged) ||
+		!strings.Contains(r.errors, "the clients of 1 of 2 domains return; then: ") {
+		t.Errorf("%+v", r)
 	}
 }
