@@ -131,11 +131,13 @@ func (a *app) applyOn(ctx context.Context, m *manifest.Manifest, dry bool, ask f
 	if err := a.Print(report, func() string { return a.plansText(replies) }); err != nil {
 		return err
 	}
-	if via != nil && !dry {
-		return a.reportPeers(ctx, via)
-	}
-	if len(failed) == 0 && !dry && a.PeerWait > 0 {
-		return a.reportPeersOf(ctx, clients)
+	const done = "the document is applied"
+	switch {
+	case dry:
+	case via != nil:
+		return a.reportPeers(a.AwaitReplication(ctx, via, done))
+	case len(failed) == 0 && a.PeerWait > 0:
+		return a.reportPeers(a.AwaitPeersOf(ctx, clients, done))
 	}
 	if len(failed) > 0 {
 		_, sentence := fleet.Explain(failed[0])
@@ -145,26 +147,15 @@ func (a *app) applyOn(ctx context.Context, m *manifest.Manifest, dry bool, ask f
 	return nil
 }
 
-// reportPeers prints the nodes that have the document which via has applied, if the output is for people. It returns
-// the outcome of the command.
-func (a *app) reportPeers(ctx context.Context, via *api.Client) error {
-	report := a.AwaitReplication(ctx, via, "the document is applied")
+// reportPeers prints the report about the nodes that have the document, if the output is for people. It returns the
+// outcome of the command.
+func (a *app) reportPeers(report fleet.Report) error {
 	if a.ForPeople() {
 		if err := a.Write(report.Text()); err != nil {
 			return err
 		}
 	}
 	return a.CheckReplicated(report)
-}
-
-// reportPeersOf is reportPeers for nodes that have all applied the document.
-func (a *app) reportPeersOf(ctx context.Context, clients []*api.Client) error {
-	for _, c := range clients {
-		if err := a.reportPeers(ctx, c); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // noneApplied returns the outcome of an apply, or of a plan if dry is set, that every node has rejected.

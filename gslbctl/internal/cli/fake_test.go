@@ -35,6 +35,7 @@ func pointer[T any](v T) *T { return &v }
 type node struct {
 	url     string
 	answers map[string]any // "GET /path" -> a value, or an *api.Error for an error
+	obeys   bool           // accept changes without an entry in answers
 
 	mu    sync.Mutex
 	asked []string
@@ -78,6 +79,8 @@ func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	n.mu.Unlock()
 	status := http.StatusOK
 	switch refused, isError := answer.(*api.Error); {
+	case !found && n.obeys && r.Method != http.MethodGet:
+		answer = api.Outcome{Success: true}
 	case !found:
 		status, answer = http.StatusNotFound, api.ErrorBody{Error: "no such thing is known"}
 	case answer == breaksOff:

@@ -68,6 +68,46 @@ func TestWaitForPeers_OfADocument(t *testing.T) {
 	}
 }
 
+// Nodes that do not replicate to each other apply a document separately, and share a peer. The peer is reported once.
+func TestWaitForPeers_OfADocumentOnSeparateNodes(t *testing.T) {
+	inFolder(t)
+	nodes := startNodes(t, 2)
+	for i, n := range nodes {
+		n.answers["GET /api/v1/replication"] = api.Replication{Enabled: true, NodeID: []string{"ns1", "ns2"}[i],
+			Peers: []api.ReplicationPeer{{NodeID: "ns9", Connected: true, Behind: i}}}
+	}
+	r := ask(t, "apply -f shop.yaml --wait-for-peers --timeout 50ms", nodes...)
+	if r.code != fleet.NotReplicated || strings.Count(r.out, "ns9: ") != 1 ||
+		!strings.Contains(r.out, "ns9: has not confirmed the change") ||
+		!strings.Contains(r.out, documented(0)+", http://"+documented(1)+": the document is applied") {
+		t.Errorf("%+v", r)
+	}
+}
+
+// Every command that offers --wait-for-peers waits, with one node and with several nodes.
+func TestWaitForPeers_OfEveryCommand(t *testing.T) {
+	inFolder(t)
+	for path, cmd := range leaves() {
+		args, sent := sends[path]
+		if !sent || cmd.Flags().Lookup("wait-for-peers") == nil {
+			continue
+		}
+		for _, count := range []int{1, 3} {
+			nodes := startNodes(t, 3)
+			replicating(nodes, 1, false)
+			for _, n := range nodes {
+				n.obeys = true
+			}
+			if path == "undo" && count > 1 {
+				args = "" // an audit id requires one node
+			}
+			if r := ask(t, path+" "+args+" --wait-for-peers --timeout 20ms", nodes[:count]...); r.code != fleet.NotReplicated {
+				t.Errorf("%s, %d nodes: %+v", path, count, r)
+			}
+		}
+	}
+}
+
 // A change that is local to a node has no peers to wait for. A node that does not report the state of its peers is an
 // error.
 func TestWaitForPeers_IsOfferedWhereItHasAMeaning(t *testing.T) {

@@ -97,6 +97,15 @@ func waitingFor(peers []string) string {
 // peerName returns the id of a peer, or its URL if the peer has never authenticated.
 func peerName(p api.ReplicationPeer) string { return cmp.Or(p.NodeID, p.Peer) }
 
+// AwaitPeersOf returns the results of a change that nodes have made, with message for each of the nodes and a result
+// for each of their other peers. It waits for all peers, together up to PeerWait.
+func (f *Fleet) AwaitPeersOf(ctx context.Context, nodes []*api.Client, message string) (report Report) {
+	for _, c := range nodes {
+		report = append(report, applied(c.Node(), message))
+	}
+	return append(report, f.awaitPeersOf(ctx, nodes)...)
+}
+
 // awaitPeersOf returns a result for each peer of nodes that have made a change, without these nodes. A peer lacks the
 // change if it lacks the change of any of the nodes.
 func (f *Fleet) awaitPeersOf(ctx context.Context, nodes []*api.Client) (report Report) {
