@@ -49,6 +49,7 @@ func TestControl_Scripts(t *testing.T) {
 	testscript.RunT(inTurn{t}, testscript.Params{
 		Files:               scripts,
 		RequireExplicitExec: true,
+		WorkdirRoot:         t.TempDir(), // removed even if -run selects some of the scripts
 		UpdateScripts:       *update,
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("PATH", bin+string(os.PathListSeparator)+e.Getenv("PATH"))
