@@ -44,6 +44,7 @@ func TestManuals_ExamplesAreAValidConfiguration(t *testing.T) {
 			}
 			merge(config, part)
 		}
+		merge(config, ownPlaces(t, filepath.Base(filepath.Dir(path))))
 		file, err := yaml.Marshal(config)
 		if err != nil {
 			t.Fatal(err)
@@ -86,6 +87,23 @@ func TestManuals_AgentsWriteWhereTheirServiceMay(t *testing.T) {
 			t.Errorf("%s has %d whole files of an agent, want one", path, files)
 		}
 	}
+}
+
+// ownPlaces returns settings of a role with a directory of the test, and ports that the kernel provides. The validation
+// of an example opens its ports, which another process of this machine can use.
+func ownPlaces(t *testing.T, role string) map[string]any {
+	t.Helper()
+	const unused = "127.0.0.1:0"
+	own := map[string]any{"data_dir": filepath.Join(t.TempDir(), "data")}
+	if role == "overwatch" {
+		merge(own, map[string]any{
+			"overwatch": map[string]any{"gossip": map[string]any{"bind_address": unused}},
+			"dns":       map[string]any{"listen_address": unused},
+			"api":       map[string]any{"address": unused},
+			"metrics":   map[string]any{"address": unused},
+		})
+	}
+	return own
 }
 
 // fillSecrets inserts secrets at the placeholders of a manual.

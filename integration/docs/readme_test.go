@@ -32,11 +32,7 @@ func TestReadme_ConfigurationsValidate(t *testing.T) {
 	dir := t.TempDir()
 	fill := strings.NewReplacer(
 		"put the token here", harness.NewToken(), "put the gossip key here", harness.NewGossipKey(),
-		// A test must not use these ports and directories.
-		":53\"", "127.0.0.1:0\"", "0.0.0.0:7946", "127.0.0.1:0", "0.0.0.0:8080", "127.0.0.1:0",
-		"put another secret here", harness.NewToken(), "/var/lib/", dir+"/",
-		"{enabled: true}        # on", "{enabled: true, address: 127.0.0.1:0} # on", "{enabled: true}    # on",
-		"{enabled: true, address: 127.0.0.1:0} # on",
+		"put another secret here", harness.NewToken(),
 	)
 	configs := map[string]map[string]any{"overwatch": {}, "agent": {}}
 	for _, block := range blocks {
@@ -46,6 +42,7 @@ func TestReadme_ConfigurationsValidate(t *testing.T) {
 			t.Fatalf("%v in\n%s", err, block[3])
 		}
 		merge(configs[role], part)
+		merge(configs[role], ownPlaces(t, role))
 		config, err := yaml.Marshal(configs[role])
 		if err != nil {
 			t.Fatal(err)
