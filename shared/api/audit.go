@@ -184,6 +184,10 @@ func (e AuditEntry) Follows(before *AuditEntry) error {
 // overlay, as a JSON object. Without an overlay before or after a change, these values were in force.
 const DetailConfigured = "configured"
 
+// DetailSecrets is the key of AuditEntry.Details of a change that replaced or removed a secret: a header value or send
+// of a health check, which entries omit. Its value is "true". An undo cannot restore the secret.
+const DetailSecrets = "secrets_changed"
+
 // The keys of AuditEntry.Details that identify the entries of a change, and the order of the changes of all nodes.
 const (
 	DetailChange  = "change"  // ID of a command that the client sent with all its requests, see ChangeHeader

@@ -45,7 +45,7 @@ func (s CreateServer) Plan(_ context.Context, t *Transaction) error {
 	if _, exists := t.c.o.Servers.Get(id); exists || t.c.o.View.Get(id) != nil {
 		return fmt.Errorf("server %s %w", id, inventory.ErrExists)
 	}
-	t.Entry = Entry{Action: api.AuditCreate, Resource: s.Resource, ID: id.String(), After: s.Server.Shown()}
+	t.Entry = Entry{Action: api.AuditCreate, Resource: s.Resource, ID: id.String(), After: s.Server}
 	t.putServer(id, nil, s.Server)
 	return nil
 }
@@ -87,8 +87,8 @@ func (s *EditServer) Plan(_ context.Context, t *Transaction) error {
 	if err := s.Edit(&s.After); err != nil {
 		return err
 	}
-	t.Entry = Entry{Action: api.AuditUpdate, Resource: s.Resource, ID: s.ID.String(), Before: before.Shown(),
-		After: s.After.Shown()}
+	t.Entry = Entry{Action: api.AuditUpdate, Resource: s.Resource, ID: s.ID.String(), Before: before,
+		After: s.After}
 	t.putServer(s.ID, &before, s.After)
 	return nil
 }
@@ -117,7 +117,7 @@ func (s DeleteServer) Plan(_ context.Context, t *Transaction) error {
 	if err := t.accepts(before); err != nil {
 		return err
 	}
-	t.Entry = Entry{Action: api.AuditDelete, Resource: s.Resource, ID: s.ID.String(), Before: before.Shown()}
+	t.Entry = Entry{Action: api.AuditDelete, Resource: s.Resource, ID: s.ID.String(), Before: before}
 	t.Removes(impact.OfServer(s.ID))
 	t.gone = append(t.gone, s.ID)
 	t.expect(s.ID, &before)

@@ -23,6 +23,8 @@ type Entry struct {
 	Before, After        any
 	// Configured has the values of the file for the fields of an overlay; nil: no overlay.
 	Configured map[string]json.RawMessage
+
+	losesSecrets bool // After lacks a secret of Before
 }
 
 // Transaction collects the steps of a change. The steps and the audit entry are stored atomically.
@@ -169,6 +171,7 @@ func (t *Transaction) entry() Entry {
 	if t.describe != nil {
 		e = t.describe()
 	}
+	e.losesSecrets = objects.LosesSecrets(e.Before, e.After)
 	e.Before, e.After = objects.WithoutSecrets(e.Before), objects.WithoutSecrets(e.After)
 	return e
 }
@@ -178,8 +181,8 @@ func (t *Transaction) auditChange(err error) audit.Change {
 	a, e := &t.change.Actor, t.entry()
 	return audit.Change{Action: e.Action, Resource: e.Resource, ResourceID: e.ID, Actor: a.Name,
 		ActorType: api.ActorUser, ActorIP: a.IP, RequestID: a.RequestID, Before: e.Before, After: e.After,
-		Configured: e.Configured,
-		Err:        err, Duration: time.Since(t.began), Undoes: t.change.Undoes, Group: a.Group}
+		Configured: e.Configured, LosesSecrets: e.losesSecrets,
+		Err: err, Duration: time.Since(t.began), Undoes: t.change.Undoes, Group: a.Group}
 }
 
 // log writes a log line about the change and its result.

@@ -5,10 +5,44 @@ import (
 	"slices"
 
 	"gslb.internal/overwatch/internal/control/fault"
+	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/check"
 	"gslb.internal/shared/model"
 )
+
+// LosesSecrets reports whether after lacks a secret of before, or has another value for it. An undo that takes the
+// secrets from after would then restore a wrong object. LosesSecrets returns false if there is no object before or
+// after.
+func LosesSecrets(before, after any) bool {
+	was, _ := heldCheck(before)
+	is, exists := heldCheck(after)
+	if was == nil || !exists {
+		return false
+	}
+	back, err := was.Shown().Restore(is)
+	return err != nil || back.Send != was.Send || !maps.Equal(back.Headers, was.Headers)
+}
+
+// heldCheck returns the health check of an object, nil if the object has none. exists is false without an object, and
+// for kinds of objects without secrets.
+func heldCheck(object any) (h *model.HealthCheck, exists bool) {
+	switch o := object.(type) {
+	case model.Server:
+		return o.HealthCheck, true
+	case *model.Server:
+		if o != nil {
+			return o.HealthCheck, true
+		}
+	case *model.Region:
+		if o != nil {
+			return o.HealthCheck, true
+		}
+	case *definitions.Overlay:
+		return o.HealthCheck(), o != nil
+	}
+	return nil, false
+}
 
 // KeepSecrets replaces the redacted secrets in a change of an overlay by the secrets of the stored overlay. It omits
 // a secret that only the file has, since the value of the file then takes effect. It rejects a redacted secret that

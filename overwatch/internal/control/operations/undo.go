@@ -133,6 +133,10 @@ func (op *Operations) undoSteps(r *Request, e *api.AuditEntry, undone *api.Undon
 	}
 	steps := make([]undoStep, len(pending))
 	for i, one := range pending {
+		if one.Details[api.DetailSecrets] != "" {
+			return nil, changes.CannotUndo(&one, "the audit log omits the values of headers and send, which this change "+
+				"altered: set them again")
+		}
 		kind, _ := op.undoKindOf(&one)
 		steps[i] = undoStep{one, kind.undo}
 	}

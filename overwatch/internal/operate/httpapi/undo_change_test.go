@@ -146,3 +146,69 @@ func TestUndo_OfADocumentWithoutAnOwnerIsNamed(t *testing.T) {
 		t.Errorf("%q", undone.Message)
 	}
 }
+
+// The audit log omits the values of headers and send. A change that replaced or removed such a value cannot be undone,
+// and other changes are undone with the current values.
+func TestUndo_RefusesAChangeOfASecret(t *testing.T) {
+	for name, c := range map[string]struct {
+		path string // of the changes
+		body string // of a change, around the fields of the health check
+		made string // body of the POST that creates the object; "": an object of the file
+	}{
+		"server": {"/servers/" + service + ":192.0.2.9:80/health-check", `%s`,
+			`{"service":"` + service + `","address":"192.0.2.9","port":80,"region":"eu"}`},
+		"server by host name": {strings.TrimPrefix(targetPath, "/api/v1") + "/health-check", `%s`, targetBody},
+		"region":              {"/regions/ap", `{"health_check":%s}`, `{"name":"ap"}`},
+		"overlay":             {"/regions/eu", `{"health_check":%s}`, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			if c.made != "" {
+				list := "/api/v1/" + strings.Split(c.path, "/")[1]
+				w.want("POST", w.send("POST", list, c.made), 201)
+			}
+			change := func(check string) (details map[string]string) {
+				t.Helper()
+				w.want(check, w.send("PATCH", "/api/v1"+c.path, fmt.Sprintf(c.body, check)), 200)
+				return w.auditLog("").Entries[0].Details
+			}
+			const first = `{"type":"http","path":"/up","headers":{"Authorization":"first"}}`
+			change(first)
+			w.want("undo of an added secret", w.undo(operations.LastChange), 200)
+			change(first)
+			for _, check := range []string{`{"headers":{"Authorization":"second"}}`, `{"headers":null}`} {
+				if details := change(check); details[api.DetailSecrets] != "true" {
+					t.Errorf("%s: details %v", check, details)
+				}
+				entries := w.auditLog("").Total
+				for _, id := range []string{"last/undo?dry_run=true", "last/undo"} {
+					w.wantError(check, w.send("POST", "/api/v1/audit-logs/"+id, ""), 409, "cannot be undone",
+						"omits the values of headers and send, which this change altered: set them again")
+				}
+				if w.auditLog("").Total != entries {
+					t.Errorf("%s: a rejected undo has changed something", check)
+				}
+				change(first)
+			}
+			if details := change(`{"path":"/other"}`); details[api.DetailSecrets] != "" {
+				t.Errorf("details %v of a change without a secret", details)
+			}
+			w.want("undo", w.undo(operations.LastChange), 200)
+			w.want("undone", w.send("GET", "/api/v1"+c.path, ""), 200, `"path":"/up"`, `"Authorization":"[redacted]"`)
+		})
+	}
+}
+
+// The stored objects of an apply have the secrets, so that its undo restores them.
+func TestUndo_OfAnApplyRestoresASecret(t *testing.T) {
+	w := newWorld(t)
+	for _, secret := range []string{"first", "second"} {
+		w.apply(api.ApplyRequest{Document: api.Document{Regions: []api.DocumentRegion{{"name": "ap",
+			"health_check": map[string]any{"type": "http", "path": "/up", "headers": map[string]string{"a": secret}}}}}}, 1)
+	}
+	w.want("undo", w.undo(operations.LastChange), 200)
+	set, _ := w.defined.Defined()
+	if secret := set.Regions["ap"].HealthCheck.Headers["a"]; secret != "first" {
+		t.Errorf("the secret is %q", secret)
+	}
+}

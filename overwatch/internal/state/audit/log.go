@@ -122,6 +122,7 @@ type Change struct {
 	RequestID                    string
 	Before, After                any
 	Configured                   map[string]json.RawMessage // values of the file for the fields of an overlay
+	LosesSecrets                 bool                       // the change replaced or removed a secret of the object
 	Err                          error                      // reason of a failure; nil: success
 	Duration                     time.Duration
 	Peer                         string // node that sent the change; optional
@@ -163,6 +164,9 @@ func (l *Log) Entry(change func() Change) store.Entry {
 		}
 		if len(c.Configured) > 0 {
 			e.Details[api.DetailConfigured] = string(object(c.Configured))
+		}
+		if c.LosesSecrets {
+			e.Details[api.DetailSecrets] = "true"
 		}
 		if c.Undoes != 0 {
 			e.Details["undoes"] = strconv.FormatUint(c.Undoes, 10)

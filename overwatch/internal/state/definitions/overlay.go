@@ -51,11 +51,16 @@ func (o *Overlay) Shown() *Overlay {
 // Restore returns the overlay with the secrets that Shown has removed, from the overlay before. If before lacks a
 // secret, the error names it. before may be nil.
 func (o *Overlay) Restore(before *Overlay) (*Overlay, error) {
-	var known *model.HealthCheck
-	if before != nil && before.Fields[healthCheckField] != nil {
-		_ = json.Unmarshal(before.Fields[healthCheckField], &known) // after an error, before has no secret
-	}
+	known := before.HealthCheck()
 	return o.withCheck(func(h *model.HealthCheck) (*model.HealthCheck, error) { return h.Restore(known) })
+}
+
+// HealthCheck returns the fields of the health check, or nil. o may be nil.
+func (o *Overlay) HealthCheck() (h *model.HealthCheck) {
+	if o != nil && o.Fields[healthCheckField] != nil {
+		_ = json.Unmarshal(o.Fields[healthCheckField], &h) // CheckOverlay reports an invalid health check
+	}
+	return h
 }
 
 // withCheck returns the overlay with the secrets of the health check that replace returns.
