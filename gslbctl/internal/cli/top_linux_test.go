@@ -71,9 +71,14 @@ func atTerminal(t *testing.T, n *node, args ...string) *operator {
 	sys := cmdline.System{In: terminal, Out: terminal, Err: io.Discard, Terminal: true, Asks: true,
 		Getenv: func(string) string { return "" }, Now: func() time.Time { return now },
 		ShowLive: func(ctx context.Context, l screen.Live) error { return screen.Show(ctx, terminal, terminal, l) }}
-	go func() { o.ended <- Run(ctx, sys, append(args, "--api", n.url)) }()
+	returned := make(chan struct{})
+	go func() {
+		defer close(returned)
+		o.ended <- Run(ctx, sys, append(args, "--api", n.url))
+	}()
 	t.Cleanup(func() {
 		stop()
+		<-returned // the command reads from the terminal until it returns
 		terminal.Close()
 		keyboard.Close()
 	})
@@ -187,6 +192,29 @@ func TestTop_ChangesWhatIsSelectedAfterAConfirmation(t *testing.T) {
 	o.press(t, "q")
 	if code := <-o.ended; code != 0 {
 		t.Errorf("exit code %d", code)
+	}
+}
+
+// A change between the question of an undo and its confirmation is not undone in place of the confirmed change.
+func TestTop_UndoesOnlyTheConfirmedChange(t *testing.T) {
+	n, _ := drainingNode(t, fakeBackend("192.0.2.10", 443, "eu-1", "eu"))
+	n.set("POST /api/v1/audit-logs/8/undo", api.Undone{Success: true, Message: "the weight of server z is undone"})
+	o := atTerminal(t, n, "top", "--interval", "100ms")
+	o.sees(t, "> app.example.com") // the actions are available after the first refresh
+	o.press(t, "u")
+	o.sees(t, "undo your last change, drain of server y")
+	n.set(askLast, api.Undone{Success: true, Entry: 8, At: now, Action: "weight", Resource: "server", ResourceID: "z"})
+	o.press(t, "y")
+	o.sees(t, "another change was made since: press u again; nothing was changed")
+	if list := n.changes(); len(list) > 0 {
+		t.Fatalf("changed %q", list)
+	}
+	o.press(t, "u")
+	o.sees(t, "undo your last change, weight of server z")
+	o.press(t, "y")
+	o.sees(t, "the weight of server z is undone")
+	if list := n.changes(); len(list) != 1 || list[0] != "POST /api/v1/audit-logs/8/undo" {
+		t.Errorf("changed %q", list)
 	}
 }
 
