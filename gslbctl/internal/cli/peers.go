@@ -18,13 +18,13 @@ func localChanges() []string {
 }
 
 // addWaitForPeers adds --wait-for-peers to each command below cmd whose changes nodes replicate.
-func addWaitForPeers(cmd *cobra.Command) {
+func addWaitForPeers(a *cmdline.App, cmd *cobra.Command) {
 	effect := cmd.Annotations[cmdline.Effect]
 	if (effect == cmdline.Changes || effect == cmdline.Destroys) &&
 		!slices.Contains(localChanges(), strings.TrimPrefix(cmd.CommandPath(), "gslbctl ")) {
-		cmdline.WaitForPeersFlag(cmd)
+		a.WaitForPeersFlag(cmd)
 	}
 	for _, child := range cmd.Commands() {
-		addWaitForPeers(child)
+		addWaitForPeers(a, child)
 	}
 }

@@ -28,7 +28,7 @@ func TestWaitForPeers_EndsWhenAllHaveTheChange(t *testing.T) {
 	} {
 		nodes := startNodes(t, 3)
 		replicating(nodes, tc.behind, tc.down)
-		line := "domains add shop.example.com --wait-for-peers --timeout 50ms"
+		line := "domains add shop.example.com --wait-for-peers=50ms"
 		if tc.code == fleet.OK {
 			line = strings.Replace(line, "50ms", "5s", 1)
 		}
@@ -62,7 +62,7 @@ func TestWaitForPeers_OfADocument(t *testing.T) {
 	replicating(nodes, 0, false)
 	nodes[0].answers["GET /api/v1/replication"] = api.Replication{Enabled: true, NodeID: "ns1",
 		Peers: []api.ReplicationPeer{{NodeID: "ns2", Behind: 1}}}
-	r := ask(t, "apply -f shop.yaml --wait-for-peers --timeout 50ms", nodes...)
+	r := ask(t, "apply -f shop.yaml --wait-for-peers=50ms", nodes...)
 	if r.code != fleet.NotReplicated || !strings.Contains(r.errors, "ns2; replication continues") {
 		t.Errorf("%+v", r)
 	}
@@ -76,7 +76,7 @@ func TestWaitForPeers_OfADocumentOnSeparateNodes(t *testing.T) {
 		n.answers["GET /api/v1/replication"] = api.Replication{Enabled: true, NodeID: []string{"ns1", "ns2"}[i],
 			Peers: []api.ReplicationPeer{{NodeID: "ns9", Connected: true, Behind: i}}}
 	}
-	r := ask(t, "apply -f shop.yaml --wait-for-peers --timeout 50ms", nodes...)
+	r := ask(t, "apply -f shop.yaml --wait-for-peers=50ms", nodes...)
 	if r.code != fleet.NotReplicated || strings.Count(r.out, "ns9: ") != 1 ||
 		!strings.Contains(r.out, "ns9: has not confirmed the change") ||
 		!strings.Contains(r.out, documented(0)+", http://"+documented(1)+": the document is applied") {
@@ -93,7 +93,7 @@ func TestWaitForPeers_OfEveryCommand(t *testing.T) {
 			continue
 		}
 		for _, count := range []int{1, 3} {
-			nodes := startNodes(t, 3)
+			nodes := startNodes(t, 4) // the command does not name all of them
 			replicating(nodes, 1, false)
 			for _, n := range nodes {
 				n.obeys = true
@@ -101,7 +101,7 @@ func TestWaitForPeers_OfEveryCommand(t *testing.T) {
 			if path == "undo" && count > 1 {
 				args = "" // an audit id requires one node
 			}
-			if r := ask(t, path+" "+args+" --wait-for-peers --timeout 20ms", nodes[:count]...); r.code != fleet.NotReplicated {
+			if r := ask(t, path+" "+args+" --wait-for-peers=20ms", nodes[:count]...); r.code != fleet.NotReplicated {
 				t.Errorf("%s, %d nodes: %+v", path, count, r)
 			}
 		}

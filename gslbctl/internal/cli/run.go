@@ -122,7 +122,7 @@ func (a *app) rootCommand() *cobra.Command {
 	)
 	oldNames().Hide(root)
 	addExamples(root, examples())
-	addWaitForPeers(root)
+	addWaitForPeers(a.App, root)
 	cmdline.ExplainMisuse(root)
 	return root
 }

@@ -13,7 +13,7 @@ import (
 // replicating makes nodes report that they replicate changes. behind is the number of objects that each other node
 // lacks, and down whether it is unreachable.
 func replicating(nodes []*node, behind int, down bool) {
-	ids := []string{"ns1", "ns2", "ns3"}
+	ids := []string{"ns1", "ns2", "ns3", "ns4"}
 	for i, n := range nodes {
 		status := api.Replication{Enabled: true, NodeID: ids[i]}
 		for k := range nodes {

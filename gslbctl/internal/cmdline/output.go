@@ -43,8 +43,7 @@ func (a *App) CheckFlags(cmd *cobra.Command) error {
 	if a.Timeout <= 0 {
 		return fmt.Errorf("--timeout is %s: it must be above zero, such as 10s", a.Timeout)
 	}
-	a.readPeerWait(cmd)
-	return nil
+	return a.checkPeerWait(cmd)
 }
 
 // Print writes a value in the selected format. text returns the complete output for people.

@@ -23,8 +23,13 @@ const (
 // AwaitReplication returns the results of a change that the node via has made, with message for via and a result for
 // each of its peers. It waits for connected peers, up to replicationWait; with PeerWait for all peers, up to PeerWait.
 func (f *Fleet) AwaitReplication(ctx context.Context, via *api.Client, message string) Report {
-	report := Report{applied(via.Node(), message)}
-	status, err := f.awaitPeers(ctx, via)
+	end := time.Now().Add(cmp.Or(f.PeerWait, replicationWait))
+	return append(Report{applied(via.Node(), message)}, f.awaitUntil(ctx, via, end, nil)...)
+}
+
+// awaitUntil waits until end for the peers of a node, without the node ids in except, and returns their results.
+func (f *Fleet) awaitUntil(ctx context.Context, via *api.Client, end time.Time, except []string) (report Report) {
+	status, err := f.awaitPeers(ctx, via, end, except)
 	if err != nil && f.PeerWait > 0 {
 		_, reason := NodeReason("", err)
 		return append(report, unknown("peers of "+via.Node(), "their state is unknown: "+reason))
@@ -32,6 +37,7 @@ func (f *Fleet) AwaitReplication(ctx context.Context, via *api.Client, message s
 	for _, p := range status.Peers {
 		node := peerName(p)
 		switch {
+		case slices.Contains(except, node):
 		case p.Behind == 0:
 			report = append(report, applied(node, "has the change"))
 		case p.Connected:
@@ -43,11 +49,18 @@ func (f *Fleet) AwaitReplication(ctx context.Context, via *api.Client, message s
 	return report
 }
 
-// awaitPeers returns the last known state of the peers of a node, or an error if the state is unknown. A node that does
-// not know replication has no peers.
-func (f *Fleet) awaitPeers(ctx context.Context, via *api.Client) (status api.Replication, err error) {
-	ctx, cancel := context.WithTimeout(ctx, cmp.Or(f.PeerWait, replicationWait))
-	defer cancel()
+// awaitPeers waits until end for the peers of a node, without the node ids in except. It returns their last known state,
+// or an error if the state is unknown. A node that does not know replication has no peers. With PeerWait, a request that
+// began before end can outlast it by the time of a request, so that a short wait reads the state once.
+func (f *Fleet) awaitPeers(ctx context.Context, via *api.Client, end time.Time, except []string) (
+	status api.Replication, err error,
+) {
+	if f.PeerWait == 0 {
+		limited, cancel := context.WithDeadline(ctx, end)
+		defer cancel()
+		ctx = limited
+	}
+	ended := time.After(time.Until(end))
 	shown, stop := "", func() {}
 	defer func() { stop() }()
 	known := false
@@ -61,7 +74,7 @@ func (f *Fleet) awaitPeers(ctx context.Context, via *api.Client) (status api.Rep
 		case !known:
 			err = failed
 		}
-		lacking := f.lacking(status)
+		lacking := f.lacking(status, except)
 		if failed == nil && len(lacking) == 0 || failed != nil && (f.PeerWait == 0 || !IsUnreachable(failed)) {
 			return status, err
 		}
@@ -72,15 +85,18 @@ func (f *Fleet) awaitPeers(ctx context.Context, via *api.Client) (status api.Rep
 		select {
 		case <-ctx.Done():
 			return status, err
+		case <-ended:
+			return status, err
 		case <-time.After(pause):
 		}
 	}
 }
 
-// lacking returns the peers that lack objects and are worth waiting for: connected peers, with PeerWait all peers.
-func (f *Fleet) lacking(status api.Replication) (names []string) {
+// lacking returns the peers that lack objects and are worth waiting for: connected peers, with PeerWait all peers, in
+// both cases without the node ids in except.
+func (f *Fleet) lacking(status api.Replication, except []string) (names []string) {
 	for _, p := range status.Peers {
-		if p.Behind > 0 && (p.Connected || f.PeerWait > 0) {
+		if p.Behind > 0 && (p.Connected || f.PeerWait > 0) && !slices.Contains(except, peerName(p)) {
 			names = append(names, peerName(p))
 		}
 	}
@@ -109,8 +125,7 @@ func (f *Fleet) AwaitPeersOf(ctx context.Context, nodes []*api.Client, message s
 // awaitPeersOf returns a result for each peer of nodes that have made a change, without these nodes. A peer lacks the
 // change if it lacks the change of any of the nodes.
 func (f *Fleet) awaitPeersOf(ctx context.Context, nodes []*api.Client) (report Report) {
-	ctx, cancel := context.WithTimeout(ctx, f.PeerWait)
-	defer cancel()
+	end := time.Now().Add(f.PeerWait)
 	var changed []string
 	for _, c := range nodes {
 		if status, err := c.Replication(ctx); err == nil {
@@ -118,10 +133,9 @@ func (f *Fleet) awaitPeersOf(ctx context.Context, nodes []*api.Client) (report R
 		}
 	}
 	for _, c := range nodes {
-		for _, result := range f.AwaitReplication(ctx, c, "")[1:] {
+		for _, result := range f.awaitUntil(ctx, c, end, changed) {
 			at := slices.IndexFunc(report, func(r Result) bool { return r.Node == result.Node })
 			switch {
-			case slices.Contains(changed, result.Node):
 			case at < 0:
 				report = append(report, result)
 			case report[at].Success:
