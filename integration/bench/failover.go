@@ -6,10 +6,12 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"net"
 	"net/http"
 	"net/netip"
 	"os"
 	"os/exec"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -47,6 +49,24 @@ var faults = []fault{
 	{"half of the requests fail", ordered("/flaky")},
 	{"graceful stop", gracefulStop},
 }
+
+// chooseFaults returns the faults with these names, separated by commas; all for "".
+func chooseFaults(list string) (chosen []fault, err error) {
+	if list == "" {
+		return faults, nil
+	}
+	for name := range strings.SplitSeq(list, ",") {
+		at := slices.IndexFunc(faults, func(f fault) bool { return f.name == name })
+		if at < 0 {
+			return nil, fmt.Errorf("-faults: %q is no fault of this benchmark: use names of its table", name)
+		}
+		chosen = append(chosen, faults[at])
+	}
+	return chosen, nil
+}
+
+// maxFailoverNames is the number of names for which a contestant has addresses: two per name in a /24 network.
+const maxFailoverNames = 126
 
 // signaled returns a fault that sends a signal to the victim.
 func signaled(s syscall.Signal) func(context.Context, *failoverCase) (time.Time, error) {
@@ -145,9 +165,17 @@ func failover(ctx context.Context, o options) error {
 		return err
 	}
 	o.tell()
-	results := newFailoverResults()
+	chosen, err := chooseFaults(o.faults)
+	if err != nil {
+		return err
+	}
+	if names := len(chosen) * o.copies; o.copies < 1 || names > maxFailoverNames {
+		return fmt.Errorf("-copies %d with %d faults makes %d names: use 1 to %d", o.copies, len(chosen), names,
+			maxFailoverNames)
+	}
+	results := newFailoverResults(chosen)
 	for round := range o.rounds {
-		if err := failoverRound(ctx, binaries, fmt.Sprintf("%s/%d", scratch, round), results); err != nil {
+		if err := failoverRound(ctx, binaries, fmt.Sprintf("%s/%d", scratch, round), o, results); err != nil {
 			return err
 		}
 		// The next round has backends at the addresses of machineGone.
@@ -175,16 +203,26 @@ func enterNamespace(ctx context.Context) error {
 }
 
 // failoverRound starts all contestants, makes all victims fail, and adds the times to results.
-func failoverRound(ctx context.Context, binaries harness.Binaries, dir string, results *failoverResults) error {
+func failoverRound(ctx context.Context, binaries harness.Binaries, dir string, o options, results *failoverResults,
+) error {
 	cluster, err := harness.NewCluster(harness.Options{Binaries: binaries, Timing: failoverTiming})
 	if err != nil {
 		return err
 	}
 	defer func() { _ = cluster.Close() }()
 	all := contestants(cluster, binaries, dir)
+	if o.contestant != "" {
+		all = slices.DeleteFunc(all, func(c *contestant) bool { return c.name != o.contestant })
+		if len(all) == 0 {
+			return fmt.Errorf("-only %q is no server of this benchmark: use a name of its table", o.contestant)
+		}
+	}
 	defer stopRivals(all)
 	for i, c := range all {
-		if err := c.prepare(cluster, i); err != nil {
+		if err := c.prepare(cluster, i, slices.Repeat(results.faults, o.copies)); err != nil {
+			return err
+		}
+		if err := c.listening(ctx); err != nil {
 			return err
 		}
 		if err := c.start(ctx, c); err != nil {
@@ -199,7 +237,7 @@ func failoverRound(ctx context.Context, binaries harness.Binaries, dir string, r
 	}
 	time.Sleep(failoverSettle)
 	var group sync.WaitGroup
-	errs := make(chan error, len(all)*len(faults))
+	errs := make(chan error, len(all)*len(results.faults)*o.copies)
 	for _, c := range all {
 		for _, one := range c.cases {
 			group.Go(func() {
@@ -224,8 +262,8 @@ const storyLines = 5
 // failoverSettle is longer than the longest check interval, so that each server has checked each backend.
 const failoverSettle = 35 * time.Second
 
-// prepare creates the backends of the i-th contestant.
-func (c *contestant) prepare(cluster *harness.Cluster, i int) error {
+// prepare creates the names and backends of the i-th contestant, a name for each of faults.
+func (c *contestant) prepare(cluster *harness.Cluster, i int, faults []fault) error {
 	for k, f := range faults {
 		one := &failoverCase{fault: f, name: fmt.Sprintf("d%d.%s", k, zoneName)}
 		base := byte(2*k + 1)
@@ -244,6 +282,27 @@ func (c *contestant) prepare(cluster *harness.Cluster, i int) error {
 			}
 		}
 		c.cases = append(c.cases, one)
+	}
+	return nil
+}
+
+// listening waits until all backends accept connections. gdnsd needs 20 checks for a backend whose first check fails.
+func (c *contestant) listening(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, failoverStart)
+	defer cancel()
+	for _, one := range c.cases {
+		for _, b := range []*harness.Backend{one.victim, one.standby} {
+			err := harness.Until(ctx, "a backend of "+c.name+" to accept", func(ctx context.Context) error {
+				conn, err := new(net.Dialer).DialContext(ctx, "tcp", b.At.String())
+				if err != nil {
+					return err
+				}
+				return conn.Close()
+			})
+			if err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }

@@ -12,24 +12,28 @@ import (
 // failoverResults contains the times of all rounds, by contestant and fault, in seconds. A failover that did not end is
 // +Inf.
 type failoverResults struct {
-	names []string
-	took  map[string][][]float64
+	faults []fault
+	names  []string
+	took   map[string][][]float64
 }
 
-func newFailoverResults() *failoverResults { return &failoverResults{took: map[string][][]float64{}} }
+func newFailoverResults(faults []fault) *failoverResults {
+	return &failoverResults{faults: faults, took: map[string][][]float64{}}
+}
 
 // add adds the times of a round.
 func (r *failoverResults) add(all []*contestant) {
 	for _, c := range all {
 		if r.took[c.name] == nil {
 			r.names = append(r.names, c.name)
-			r.took[c.name] = make([][]float64, len(faults))
+			r.took[c.name] = make([][]float64, len(r.faults))
 		}
 		for k, one := range c.cases {
 			seconds := one.took.Seconds()
 			if one.took < 0 {
 				seconds = math.Inf(1)
 			}
+			k %= len(r.faults)
 			r.took[c.name][k] = append(r.took[c.name][k], seconds)
 		}
 	}
@@ -37,13 +41,13 @@ func (r *failoverResults) add(all []*contestant) {
 
 // print writes the tables.
 func (r *failoverResults) print() {
-	fmt.Printf("\nTime from the fault to the last answer with the failed address, in seconds: median (min-max). "+
-		"Resolution %s. -: not within %s.\n\n| server |", failoverPace, failoverBound)
-	for _, f := range faults {
+	fmt.Printf("\nTime from the fault to the last answer with the failed address, in seconds: median (min-max) of "+
+		"%d. Resolution %s. -: not within %s.\n\n| server |", r.samples(), failoverPace, failoverBound)
+	for _, f := range r.faults {
 		fmt.Printf(" %s |", f.name)
 	}
 	fmt.Print("\n|---|")
-	for range faults {
+	for range r.faults {
 		fmt.Print("---|")
 	}
 	fmt.Println()
@@ -54,8 +58,13 @@ func (r *failoverResults) print() {
 		}
 		fmt.Println()
 	}
-	r.printOutages()
+	if r.faults[0].name == faults[0].name {
+		r.printOutages()
+	}
 }
+
+// samples returns the number of measurements of each cell.
+func (r *failoverResults) samples() int { return len(r.took[r.names[0]][0]) }
 
 func failoverCell(values []float64) string {
 	median, least, most := spread(values)
@@ -65,7 +74,7 @@ func failoverCell(values []float64) string {
 	return fmt.Sprintf("%.2f (%.2f-%.2f)", median, least, most)
 }
 
-// printOutages writes the mean outage of clients behind a population of resolvers after kill -9.
+// printOutages writes the mean outage of clients behind a population of resolvers after the first fault, kill -9.
 func (r *failoverResults) printOutages() {
 	fmt.Printf("\nMean outage of a client after kill -9, in seconds, behind %d simulated resolvers: %.0f %% honor the "+
 		"TTL, %.0f %% cache for at least %s, %.0f %% cache for %s. Half of the answers before the failover have the failed "+

@@ -27,16 +27,20 @@ type options struct {
 	servers []string
 	base    string // base of the ratios
 	shape   shape
-	flat    bool    // only this measurement
-	restart int     // queries per second, instead of all else
-	cold    int     // queries per second; only this measurement
-	places  string  // restarts without a service manager; only this measurement
-	changes bool    // instead of all else
-	failing bool    // only this measurement
-	share   float64 // only this measurement
-	objects int     // fraction of a core; only this measurement
+	flat    bool    // measure only numbers of names
+	restart int     // queries per second; measure only restarts
+	cold    int     // number of restarts without a service manager; measure only these
+	places  string  // geolocation database of these restarts
+	changes bool    // measure only changes of health
+	failing bool    // measure only failovers
+	share   float64 // fraction of a core; measure only overload
+	objects int     // measure only replication, with so many objects
 	rate    float64
 	env     string
+
+	// Limits of the failover benchmark: names of faults, separated by commas, and of one contestant; all for "".
+	faults, contestant string
+	copies             int // names per fault and round
 }
 
 func main() {
@@ -93,6 +97,9 @@ func readFlags() (o options, err error) {
 		"instead of all else, measure what changes of health cost a node with the last number of names")
 	flag.BoolVar(&o.failing, "failover", false,
 		"only measure the time from a failure of a backend to the last answer with it")
+	flag.StringVar(&o.faults, "faults", "", "with -failover: only these columns of its table, separated by commas")
+	flag.StringVar(&o.contestant, "only", "", "with -failover: only this row of its table")
+	flag.IntVar(&o.copies, "copies", 1, "with -failover: how often each fault happens in a round, at separate names")
 	flag.Float64Var(&o.share, "overload", 0,
 		"instead of all else, ask ours for more than it can answer with this part of a core, such as 0.1")
 	flag.IntVar(&o.objects, "replication", 0,
