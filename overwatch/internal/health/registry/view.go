@@ -169,6 +169,18 @@ func (v *View) Agents() []AgentState {
 	return states
 }
 
+// EachAgent yields all agents that this process has seen and not removed, in no order. The caller must not change them.
+// It costs less than Agents, which copies and sorts them.
+func (v *View) EachAgent() iter.Seq[*AgentState] {
+	return func(yield func(*AgentState) bool) {
+		for _, a := range v.agents.all() {
+			if !yield(&a.details.Load().state) {
+				return
+			}
+		}
+	}
+}
+
 // Agent returns an agent. ok is false for an agent that this process has not seen or has removed.
 func (v *View) Agent(id string) (state AgentState, ok bool) {
 	a := v.agents.get(id)

@@ -2,6 +2,7 @@ package conditions
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -315,10 +316,22 @@ func describeUnwell(b *registry.Backend) (sentence, command string) {
 
 func moment(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
+// agents returns the agents that keep accepts, ordered by id.
+func (j *Judge) agents(keep func(*registry.AgentState) bool) (list []*registry.AgentState) {
+	for a := range j.o.View.EachAgent() {
+		if keep(a) {
+			list = append(list, a)
+		}
+	}
+	slices.SortFunc(list, func(a, b *registry.AgentState) int { return strings.Compare(a.ID, b.ID) })
+	return list
+}
+
 // walkAgents reports silent agents, agents with an expiring certificate, and locked tokens.
 func (j *Judge) walkAgents(l *losses, to report) {
-	for _, a := range j.o.View.Agents() {
-		if _, silent := l.silent[a.ID]; !silent || l.refused[a.ID] || l.agents[a.ID].lost || l.foldsAgent(a.ID) {
+	for _, id := range slices.Sorted(maps.Keys(l.silent)) {
+		a := l.silent[id]
+		if l.refused[a.ID] || l.agents[a.ID].lost || l.foldsAgent(a.ID) {
 			continue
 		}
 		to(api.AgentSilent, a.ID, func() (string, string) {

@@ -72,9 +72,9 @@ func (j *Judge) findLosses() *losses {
 	l := &losses{regions: map[string]*group{}, agents: map[string]*group{}, silent: map[string]registry.AgentState{},
 		refused: j.troubledAgents(), reduced: map[string]*reduced{}, full: map[string]bool{},
 		flapping: map[string][]*registry.Backend{}}
-	for _, a := range j.o.View.Agents() {
-		if !a.HasLeft() && AgentStatus(a, began) == api.GossipDead {
-			l.silent[a.ID] = a
+	for a := range j.o.View.EachAgent() {
+		if !a.HasLeft() && AgentStatus(*a, began) == api.GossipDead {
+			l.silent[a.ID] = *a
 		}
 	}
 	for _, d := range j.o.Domains() {

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/shared/api"
 )
 
@@ -78,11 +79,11 @@ func (j *Judge) walkRegions(to report) {
 		return
 	}
 	known := j.o.Regions()
-	for _, a := range j.o.View.Agents() {
+	isUnknown := func(a *registry.AgentState) bool {
 		isOwn := func(id string) bool { return strings.EqualFold(id, a.Region) }
-		if a.Region == "" || a.HasLeft() || slices.ContainsFunc(known, isOwn) {
-			continue
-		}
+		return a.Region != "" && !a.HasLeft() && !slices.ContainsFunc(known, isOwn)
+	}
+	for _, a := range j.agents(isUnknown) {
 		to(api.RegionUnknown, a.ID, func() (string, string) {
 			return fmt.Sprintf("agent %s reports from region %q, which is not among regions: correct "+
 				"agent.identity.region, or declare the region", a.ID, a.Region), "gslbctl regions list"

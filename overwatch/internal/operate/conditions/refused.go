@@ -71,9 +71,10 @@ func (j *Judge) troubledAgents() map[string]bool {
 
 // walkRefused reports the refused backends of agents.
 func (j *Judge) walkRefused(to report) {
-	for _, a := range j.o.View.Agents() {
+	refused := func(a *registry.AgentState) bool { return len(a.Refused) > 0 && !a.HasLeft() }
+	for _, a := range j.agents(refused) {
 		for _, r := range a.Refused {
-			if !lasts(r) || a.HasLeft() {
+			if !lasts(r) {
 				continue
 			}
 			to(api.BackendRefused, refusedBackend(r), func() (string, string) {
@@ -114,7 +115,7 @@ func DescribeRefused(agentID string, r wire.RefusedClaim) string {
 func (j *Judge) refusedOf(name string) string {
 	const shown = 3
 	var texts []string
-	for _, a := range j.o.View.Agents() {
+	for a := range j.o.View.EachAgent() {
 		for _, r := range a.Refused {
 			if r.Service == name && lasts(r) && !a.HasLeft() {
 				texts = append(texts, DescribeRefused(a.ID, r))

@@ -12,19 +12,19 @@ import (
 // updateAgents adds events for agents that are new since the start, have left, or have returned. Silent agents have a
 // condition.
 func (w *watch) updateAgents() {
-	for _, a := range w.o.View.Agents() {
+	for a := range w.o.View.EachAgent() {
 		left := a.HasLeft()
 		before, known := w.agents[a.ID]
 		w.agents[a.ID] = left
 		switch {
 		case known && before == left:
 		case left:
-			w.addEvent(agentEvent(&a, "left", "it sent its goodbye"))
+			w.addEvent(agentEvent(a, "left", "it sent its goodbye"))
 		case known:
-			w.addEvent(agentEvent(&a, "came", "it reports after its goodbye"))
+			w.addEvent(agentEvent(a, "came", "it reports after its goodbye"))
 		default:
 			if since, pinned := w.o.IsPinned(a.ID); pinned && since.After(w.startedAt) {
-				w.addEvent(agentEvent(&a, "came", "it reports for the first time"))
+				w.addEvent(agentEvent(a, "came", "it reports for the first time"))
 			}
 		}
 	}

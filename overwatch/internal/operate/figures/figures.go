@@ -222,8 +222,8 @@ func (s *Sources) Backends() api.Stats {
 		countBackend(&stats, b)
 	}
 	stats.UniqueServices = len(stats.BackendsByService)
-	for _, a := range s.View.Agents() {
-		if conditions.AgentStatus(a, now) != api.GossipDead {
+	for a := range s.View.EachAgent() {
+		if conditions.AgentStatus(*a, now) != api.GossipDead {
 			stats.ActiveAgents++
 		}
 	}

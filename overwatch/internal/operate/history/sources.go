@@ -27,8 +27,8 @@ func (s Sources) Read() Reading {
 	r.TakeProcess()
 	r.Healthy, r.Unhealthy, r.Stale = s.View.Count(api.EffectiveHealthy), s.View.Count(api.EffectiveUnhealthy),
 		s.View.Count(api.EffectiveStale)
-	for _, a := range s.View.Agents() {
-		if conditions.AgentStatus(a, r.At) != api.GossipDead {
+	for a := range s.View.EachAgent() {
+		if conditions.AgentStatus(*a, r.At) != api.GossipDead {
 			r.Agents++
 		}
 	}

@@ -127,9 +127,9 @@ func (from Sources) collectAgents(s scrape) {
 	pinned := from.Agents(api.DefaultExpiringDays * 24 * time.Hour)
 	active, stale := 0, 0
 	now := time.Now()
-	for _, a := range from.View.Agents() {
+	for a := range from.View.EachAgent() {
 		switch {
-		case conditions.AgentStatus(a, now) != api.GossipDead:
+		case conditions.AgentStatus(*a, now) != api.GossipDead:
 			active++
 		case !a.HasLeft():
 			stale++
