@@ -80,7 +80,7 @@ func (p *page) compareMap(ctx context.Context, n *harness.Node) error {
 	}
 	var want []string
 	for _, r := range regions.Regions {
-		want = append(want, fmt.Sprintf("%s %d/%d backends serve", r.ID, r.ServingServers, r.ServerCount))
+		want = append(want, fmt.Sprintf("%s %d/%d backends serve", r.Name, r.ServingServers, r.ServerCount))
 	}
 	slices.Sort(want)
 	if !slices.Equal(seen.Labels, want) {

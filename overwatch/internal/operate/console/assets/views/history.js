@@ -8,6 +8,9 @@ const day = 24 * 60; // minutes
 const shownTracks = 40;
 const shortest = 4; // minutes at the right edge, so that the begin of an outage is visible
 
+// momentary has the spans that begin with a stop or a start of a flapping backend. These events have the phase once.
+const momentary = { stopped: { state: 'unhealthy' }, started: { state: 'flapping', severity: 'warning' } };
+
 // tracksOf returns the track of the name, followed by the tracks of the backends with events. A track lists the
 // unhealthy spans of the name or backend, in minutes from the start.
 export function tracksOf(name, events, from) {
@@ -26,8 +29,10 @@ export function tracksOf(name, events, from) {
     const at = minute(e.time);
     if (e.phase === 'ends' && !seen.has(e.subject)) open.set(e.subject, { begin: 0, state: 'unhealthy' });
     seen.add(e.subject);
+    if (e.phase === 'once' && !momentary[e.state]) continue;
     close(e.subject, at);
     if (e.phase === 'begins') open.set(e.subject, { begin: at, state: e.state, severity: e.severity });
+    if (e.phase === 'once') open.set(e.subject, { begin: at, ...momentary[e.state] });
   }
   for (const subject of [...open.keys()]) close(subject, day);
   return tracks;
@@ -36,14 +41,14 @@ export function tracksOf(name, events, from) {
 const serving = ['reduced', 'flapping']; // states of events in which a backend can serve
 
 // joinPresent corrects the end of each track by the present state, which can be newer than the events: a name or
-// backend that is down now ends with a span, and one that is up does not. down has the state by subject, '' if it is
-// up.
+// backend that is down now ends with a span of an outage, even if its last event is a warning, such as of a flapping
+// backend. A name or backend that is up does not. down has the state by subject, '' if it is up.
 function joinPresent(tracks, down) {
   for (const [subject, state] of down) {
     const spans = tracks.get(subject) || [];
     const last = spans.at(-1);
     const isOpen = last?.end === day;
-    if (state && !isOpen) spans.push({ begin: day, end: day, state });
+    if (state && !(isOpen && toneOf(last) === '--bad')) spans.push({ begin: day, end: day, state });
     if (!state && isOpen && !serving.includes(last.state)) spans[spans.length - 1] = { ...last, ended: true };
     tracks.set(subject, spans);
   }
@@ -72,7 +77,9 @@ export function History({ name, domain }) {
   const tracks = [...joinPresent(tracksOf(name, live.data?.events || [], from), presentOf(domain, backends))]
     .filter(([subject, spans]) => subject === name || spans.length);
   const time = (minutes) => (minutes >= day ? 'now' : clock(new Date(from + minutes * 60000).toISOString()).slice(11));
-  const textOf = (s) => `${s.state} ${s.begin ? time(s.begin) : '...'} to ${s.ended ? 'a moment ago' : time(s.end)}`;
+  const textOf = (s) => (s.begin >= day
+    ? `${s.state} now`
+    : `${s.state} ${s.begin ? time(s.begin) : '...'} to ${s.ended ? 'a moment ago' : time(s.end)}`);
   return html`
     <${Panel} title="Last 24 hours" id="history">
       <${Waiting} live=${live} />
