@@ -6,7 +6,7 @@ const wholeDocument = `{"owner":"test","prune":true,"force":true,"document":{
 		"continent":"AS","countries":["JP"],"enabled":true,"priority":3,"routing_algorithm":"weighted","proximity_bias":5,
 		"owner":"test","health_check":` + checkRegion + `},{"name":"plan2","continents":["SA","OC"]}],
 	"domains":[{"name":"plan.test.gslb.test","ttl":30,"routing_policy":"geolocation",
-		"max_answers":3,"on_all_down":"all","failover_threshold":2,
+		"max_answers":3,"on_all_down":"all","geofence":"strict","failover_threshold":2,
 		"latency_config":{"smoothing_factor":0.5,"max_latency_ms":90,"min_samples":9,"tolerance_ms":7},
 		"recovery":{"ramp":"30s"},"flap":{"delay":"1m","max_delay":"2h"},"failback":"manual",
 		"brake":{"enabled":false,"share":"40%","window":"30s","hold":"5m"},"fallback_algorithm":"client-hash",
@@ -44,7 +44,7 @@ var (
 			"before[].address:s before[].share:n after[].address:s after[].share:n"))
 	shapeDocument = optional(each("domains[].", "name:s ttl:i routing_policy:s fallback_algorithm:s min_healthy:s "+
 		"proximity_tolerance_km:n client_hash_ipv4_prefix:i client_hash_ipv6_prefix:i dnssec_enabled:b enabled:b "+
-		"answer:s{address|cname} routing_algorithm:s max_answers:i on_all_down:s failover_threshold:i "+
+		"answer:s{address|cname} routing_algorithm:s max_answers:i on_all_down:s geofence:s failover_threshold:i "+
 		"latency_config.smoothing_factor:n latency_config.max_latency_ms:i latency_config.min_samples:i "+
 		"latency_config.tolerance_ms:i brake.enabled:b brake.share:s brake.window:s brake.hold:s "+
 		"recovery.ramp:s flap.delay:s flap.max_delay:s failback:x "+

@@ -6,7 +6,7 @@ const (
 		`"client_hash_ipv6_prefix":64,"https":{"alpn":[],"port":0,"ech":""},"srv":[],` +
 		`"min_healthy":"50%","dnssec_enabled":true,"enabled":true,"description":"",` +
 		`"answer":"address","regions":["eu"],"tags":[],"routing_policy":"proximity","fallback_algorithm":"weighted"}`
-	moreDomainSettings = `{"routing_algorithm":"latency","max_answers":4,"on_all_down":"last_healthy",` +
+	moreDomainSettings = `{"routing_algorithm":"latency","max_answers":4,"on_all_down":"last_healthy","geofence":"strict",` +
 		`"failover_threshold":1,"latency_config":{"smoothing_factor":1,"max_latency_ms":80,"min_samples":1,` +
 		`"tolerance_ms":0},"brake":{"enabled":true,"share":"50%","window":"1m","hold":"1h"},"recovery":{"ramp":"0s"},` +
 		`"flap":{"delay":"0s","max_delay":"0s"},"failback":{"after":"5m"}}`
@@ -17,13 +17,13 @@ func (f fixture) domainRows() []row {
 	const made = "/v1/domains/new.test.gslb.test"
 	const tuned = " fallback_algorithm:s{client-hash} min_healthy:s{1} proximity_tolerance_km:n " +
 		"client_hash_ipv4_prefix:i client_hash_ipv6_prefix:i https.alpn:a https.port:i https.ech:s srv:a max_answers:i " +
-		"on_all_down:s{all} brake.enabled:b brake.share:s{40%} brake.window:s{30s} brake.hold:s{5m0s} " +
+		"on_all_down:s{all} geofence:s{strict} brake.enabled:b brake.share:s{40%} brake.window:s{30s} brake.hold:s{5m0s} " +
 		"recovery.ramp:s{30s} flap.delay:s{1m0s} flap.max_delay:s{2h0m0s} failback:s{manual}"
 	return []row{
 		{"POST /api/v1/domains", "",
 			`{"name":"new.test.gslb.test","ttl":20,"routing_policy":"proximity","fallback_algorithm":"client-hash",` +
 				`"min_healthy":"1","proximity_tolerance_km":50.5,"client_hash_ipv4_prefix":20,"client_hash_ipv6_prefix":48,` +
-				`"max_answers":3,"on_all_down":"all","failover_threshold":2,"latency_config":{"smoothing_factor":0.5,` +
+				`"max_answers":3,"on_all_down":"all","geofence":"strict","failover_threshold":2,"latency_config":{"smoothing_factor":0.5,` +
 				`"max_latency_ms":90,"min_samples":9,"tolerance_ms":7},"recovery":{"ramp":"30s"},` +
 				`"flap":{"delay":"1m","max_delay":"2h"},"failback":"manual",` +
 				`"brake":{"enabled":false,"share":"40%",` +
@@ -67,6 +67,7 @@ func (f fixture) domainRows() []row {
 			"error:s~fallback_algorithm"},
 		{"PATCH /api/v1/domains/{name}", made, `{"max_answers":0}`, 400, "error:s~max_answers"},
 		{"PATCH /api/v1/domains/{name}", made, `{"on_all_down":"some"}`, 400, "error:s~on_all_down"},
+		{"PATCH /api/v1/domains/{name}", made, `{"geofence":"lax"}`, 400, "error:s~geofence"},
 		{"PATCH /api/v1/domains/{name}", made, `{"failover_threshold":0}`, 400, "error:s~failover_threshold"},
 		{"PATCH /api/v1/domains/{name}", made, `{"latency_config":{"smoothing_factor":2}}`, 400, "error:s~smoothing_factor"},
 		{"PATCH /api/v1/domains/{name}", made, `{"brake":{"share":"101%"}}`, 400, "error:s~brake.share"},

@@ -28,7 +28,7 @@ const (
 		"client_hash_ipv6_prefix:i- answer:s{address|cname} https.alpn:a- https.port:i- https.ech:s- srv:a- " +
 		"owner:s-" + shapeRouting + shapeLaid
 	// shapeRouting contains the settings of a domain that routing_policy left to the configuration file in version 0.9.0.
-	shapeRouting = " routing_algorithm:s regions:a max_answers:i on_all_down:s- failover_threshold:i " +
+	shapeRouting = " routing_algorithm:s regions:a max_answers:i on_all_down:s- geofence:s- failover_threshold:i " +
 		"latency_config.smoothing_factor:n latency_config.max_latency_ms:i latency_config.min_samples:i " +
 		"latency_config.tolerance_ms:i brake.enabled:b- brake.share:s- brake.window:s- brake.hold:s- " +
 		"recovery.ramp:s- flap.delay:s- flap.max_delay:s- failback:x- active_regions:a- " +

@@ -158,15 +158,16 @@ func (s Server) MarshalYAML() (any, error) {
 
 // Domain is an entry of the key `domains` of an OverwatchFile.
 type Domain struct {
-	Name             string   `yaml:"name"`
-	RoutingAlgorithm string   `yaml:"routing_algorithm"`
-	Regions          []string `yaml:"regions"`
-	TTL              int      `yaml:"ttl"` // seconds
-	MaxAnswers       int      `yaml:"max_answers,omitempty"`
-	Answer           string   `yaml:"answer,omitempty"`
-	SRV              []string `yaml:"srv,omitempty"`
-	HTTPS            HTTPS    `yaml:"https,omitempty"`
-	Failback         string   `yaml:"failback,omitempty"`
+	Name             string         `yaml:"name"`
+	RoutingAlgorithm string         `yaml:"routing_algorithm"`
+	Regions          []string       `yaml:"regions"`
+	TTL              int            `yaml:"ttl"` // seconds
+	MaxAnswers       int            `yaml:"max_answers,omitempty"`
+	Answer           string         `yaml:"answer,omitempty"`
+	SRV              []string       `yaml:"srv,omitempty"`
+	HTTPS            HTTPS          `yaml:"https,omitempty"`
+	Failback         string         `yaml:"failback,omitempty"`
+	Settings         map[string]any `yaml:",inline"` // other settings
 }
 
 // HTTPS is the key `https` of a Domain.

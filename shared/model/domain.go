@@ -26,6 +26,9 @@ type Domain struct {
 	// The fallback answer if all backends are down, or fewer than `min_healthy` are up: `servfail`, `last_healthy` or
 	// `all`. Default: see `dns.return_last_healthy`.
 	OnAllDown string `key:"on_all_down" json:"on_all_down,omitempty" usage:"fallback answer: servfail, last_healthy or all (default: dns.return_last_healthy)"`
+	// `strict`: a client of a region in `regions` is only answered from its own region, even by the fallback answer; see
+	// [geofence](routing.md#geofence). Default: none.
+	Geofence string `key:"geofence" json:"geofence,omitempty" usage:"strict: clients of the domain's regions are only answered from their own region"`
 	// The minimum number of the domain's backends, in all its regions, that must be able to serve: a number, `2`, or a
 	// share, `"50%"`, rounded up. With fewer, the answer is the fallback answer of `on_all_down`; `last_healthy` then
 	// includes the backends that failed last. A new backend counts after its first check result. 1 to 1000, or 1% to 100%.
@@ -71,6 +74,9 @@ const (
 	AnswerAddress = "address"
 	AnswerCNAME   = "cname"
 )
+
+// GeofenceStrict is the value of Domain.Geofence other than the default, "".
+const GeofenceStrict = "strict"
 
 // RecordTypes lists the record types that a domain can have. The address types are first.
 func RecordTypes() []string { return []string{"A", "AAAA", "HTTPS", "SRV"} }
@@ -122,7 +128,7 @@ func (d *Domain) Unsigned() bool { return d.DNSSECEnabled != nil && !*d.DNSSECEn
 // be 100 000 domains.
 func (d *Domain) SameAnswers(other *Domain) bool {
 	return d.RoutingAlgorithm == other.RoutingAlgorithm && d.TTL == other.TTL && d.MaxAnswers == other.MaxAnswers &&
-		d.OnAllDown == other.OnAllDown && d.MinHealthy == other.MinHealthy && d.Unsigned() == other.Unsigned() &&
+		d.OnAllDown == other.OnAllDown && d.Geofence == other.Geofence && d.MinHealthy == other.MinHealthy && d.Unsigned() == other.Unsigned() &&
 		d.FailoverThreshold == other.FailoverThreshold && d.FallbackAlgorithm == other.FallbackAlgorithm &&
 		d.LatencyConfig == other.LatencyConfig && d.Proximity == other.Proximity && d.ClientHash == other.ClientHash &&
 		d.Failback == other.Failback && d.Answer == other.Answer && d.Enabled == other.Enabled &&

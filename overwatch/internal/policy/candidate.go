@@ -59,7 +59,7 @@ type Rules struct {
 	// can serve.
 	AwaitingFailback []string
 
-	Client      string                 // geolocation: region of the client; empty if it has none
+	Client      string                 // geolocation, geofence: region of the client; empty if it has none
 	Coordinates map[string]Coordinates // known positions of regions
 	Position    *Coordinates           // proximity: position of the client; nil if unknown
 	// proximity: percent from -MaxBias (appears farther) to MaxBias (appears nearer); 0 if missing
@@ -78,7 +78,7 @@ func (r *Rules) Parameters() *model.Domain {
 
 // NeedsRegion reports whether decisions can depend on the client's region.
 func (r *Rules) NeedsRegion() bool {
-	return r.anyAlgorithm(func(a *Algorithm) bool { return a.NeedsRegion })
+	return r.hasGeofence() || r.anyAlgorithm(func(a *Algorithm) bool { return a.NeedsRegion })
 }
 
 // NeedsPosition reports whether decisions can depend on the client's position.

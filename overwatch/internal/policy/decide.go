@@ -7,8 +7,9 @@ import (
 
 // Decide selects the addresses of a family under the rules, and returns the reasons for excluding other candidates.
 //
-// Each step reduces the candidates of the previous step: candidates that may serve, or the fallback candidates if fewer
-// than the minimum (of both families) may serve; candidates of the family; candidates of regions that await no
+// Each step reduces the candidates of the previous step: candidates that the geofence allows; candidates that may serve,
+// or the fallback candidates if fewer than the minimum (of both families, with the candidates outside the geofence) or
+// none of the allowed candidates may serve; candidates of the family; candidates of regions that await no
 // failback, unless the other regions can serve better; candidates with a weight and a share above 0, unless there are
 // none; candidates of the selected region; candidates that the algorithm within the region selects. Fallback answers
 // have a TTL of at most MaxFallbackTTL.
@@ -44,6 +45,9 @@ func (s *selection) decide() Decision {
 			within = Weighted
 		}
 	}
+	if s.fence != "" { // a fenced client may have another fallback answer of the same region
+		decision.Group += " fenced in " + s.fence
+	}
 	if within.choose != nil {
 		within.choose(s, decision.Group)
 	}
@@ -65,9 +69,13 @@ const fewCandidates = 8
 func (s *selection) selectServing(in []int) (decision Decision) {
 	rules := s.rules
 	decision = Decision{Outcome: Success, TTL: rules.TTL, FullTTL: rules.TTL, Algorithm: cmp.Or(rules.Algorithm, Weighted)}
+	s.fence = rules.fence()
+	decision.Fence = s.fence
 	s.selectAll(in)
+	s.filterGeofence()
 	s.filter(MayNotServe, func(c *Candidate) bool { return c.MayServe })
-	if minimum := rules.MinHealthy.RequiredOf(s.countKnown()); len(s.remaining) < minimum {
+	minimum := rules.MinHealthy.RequiredOf(s.countKnown())
+	if len(s.remaining) == 0 || s.countServing() < minimum {
 		decision.Outcome, decision.TTL = Fallback, min(rules.TTL, MaxFallbackTTL)
 		s.filter(TooFewServe, func(*Candidate) bool { return false })
 		if s.selectFallback(minimum); len(s.remaining) == 0 && s.emptyIsFailure() {
@@ -92,7 +100,7 @@ func (s *selection) selectRegion(algorithm *Algorithm, decision *Decision) {
 	choice := algorithm.chooseRegion(s)
 	decision.Region, decision.Shared = choice.region, choice.shared
 	decision.Group = groupName(algorithm, choice.region, choice.shared)
-	if choice.failover && decision.Outcome == Success {
+	if choice.failover && decision.Outcome == Success && s.fence == "" {
 		decision.Outcome = FailedOver
 	}
 	s.filter(choice.reason, func(c *Candidate) bool {

@@ -27,8 +27,9 @@ type Decision struct {
 	Algorithm *Algorithm // algorithm that decided: the fallback algorithm if the first lacks data; nil if none was needed
 	Region    string     // failover, geolocation, proximity: serving region; the nearest if several share
 	Shared    []string   // regions that share the answers, including Region; nil if Region is the only one
-	// Group is the id of the selected group of backends: the algorithm, the serving region and the regions that share
-	// the answers. Each group of a name has a different id.
+	Fence     string     // geofence: region whose backends alone may answer the client; "" for all regions
+	// Group is the id of the selected group of backends: the algorithm, the serving region, the regions that share the
+	// answers, and Fence. Each group of a name has a different id.
 	Group   string
 	Members []Member // selected addresses or targets, sorted
 	Ports   []Member // with Rules.WithPorts: ascending, at most MaxPorts; parts are percentages
@@ -130,17 +131,18 @@ type Reason string
 
 // The reasons.
 const (
-	OtherFamily    Reason = "its address belongs to the other family"
-	MayNotServe    Reason = "its effective status does not allow it to serve"
-	ZeroWeight     Reason = "its weight is 0 and other backends may serve"
-	Drained        Reason = "its share has been drained to 0 and other backends may serve"
-	AwaitsFailback Reason = "its region awaits failback"
-	OtherRegion    Reason = "another region has priority and enough serving backends"
-	FewSamples     Reason = "this node has too few latency samples of it"
-	TooSlow        Reason = "its latency exceeds the limit"
-	Slower         Reason = "others are faster"
-	Farther        Reason = "another region is nearer to the client and has serving backends"
-	TooFewServe    Reason = "fewer backends can serve than min_healthy requires"
-	NotLastHealthy Reason = "it was not among the last healthy backends"
-	TakenOut       Reason = "an operator removed it from service"
+	OtherFamily     Reason = "its address belongs to the other family"
+	MayNotServe     Reason = "its effective status does not allow it to serve"
+	ZeroWeight      Reason = "its weight is 0 and other backends may serve"
+	Drained         Reason = "its share has been drained to 0 and other backends may serve"
+	AwaitsFailback  Reason = "its region awaits failback"
+	OutsideGeofence Reason = "the geofence allows only the region of the client to answer"
+	OtherRegion     Reason = "another region has priority and enough serving backends"
+	FewSamples      Reason = "this node has too few latency samples of it"
+	TooSlow         Reason = "its latency exceeds the limit"
+	Slower          Reason = "others are faster"
+	Farther         Reason = "another region is nearer to the client and has serving backends"
+	TooFewServe     Reason = "fewer backends can serve than min_healthy requires"
+	NotLastHealthy  Reason = "it was not among the last healthy backends"
+	TakenOut        Reason = "an operator removed it from service"
 )

@@ -38,6 +38,9 @@ func (b *DecisionInput) DecideWith(candidates []Candidate, family Family, client
 	return d
 }
 
+// HasGeofence reports whether the clients of a region may have no answer although other clients have one.
+func (b *DecisionInput) HasGeofence() bool { return b.Rules.hasGeofence() }
+
 // DomainRules returns the rules with the data of the domain, without client data.
 func (b *DecisionInput) DomainRules() Rules {
 	rules := *b.Rules

@@ -64,7 +64,8 @@ func (a *LocationTable) Decide(rules Rules, candidates []Candidate, family Famil
 		decide = Decide
 	}
 	s := selection{candidates: candidates, rules: &rules, family: family}
-	if s.selectServing(nil); len(s.remaining) == 0 {
+	rules.Client, rules.Position = "", nil
+	if s.selectServing(nil); len(s.remaining) == 0 && !rules.hasGeofence() {
 		return []Decision{decide(rules, candidates, family)}, a.singleClass
 	}
 	p := a.partitionFor(rules, s.remainingRegions(), s.expectedRegions(), clients, own)
@@ -95,7 +96,12 @@ func (a *LocationTable) partitionFor(rules Rules, serving, expected, clients []s
 	var mark []byte
 	for i, location := range a.locations {
 		region := clients[a.rankings[i]]
-		if rules.NeedsPosition() && location.Position != nil && now.hasPosition &&
+		if rules.isFenced(region) { // the position only decides whether the algorithm has its data
+			mark = append(append(mark[:0], 'f', 'r'), region...)
+			if location.Position != nil {
+				mark[1] = 'p'
+			}
+		} else if rules.NeedsPosition() && location.Position != nil && now.hasPosition &&
 			(rules.Algorithm != Geolocation || region == "") {
 			mark = then.appendNearest(now.appendBand(append(mark[:0], 'p'), i), i)
 		} else {
@@ -118,6 +124,9 @@ func partitionKey(rules Rules, serving, expected []string) string {
 	var b strings.Builder
 	b.WriteString(rules.Algorithm.String() + " " + rules.Fallback.String() + " " +
 		strconv.FormatFloat(rules.Parameters().ToleranceKm, 'g', -1, 64))
+	if rules.hasGeofence() {
+		b.WriteString("\nfenced: " + strings.Join(rules.Regions, ","))
+	}
 	for _, list := range [][]string{serving, expected} {
 		b.WriteByte('\n')
 		b.WriteString(strings.Join(list, ","))

@@ -10,6 +10,7 @@ type selection struct {
 	candidates []Candidate
 	rules      *Rules
 	family     Family
+	fence      string   // Rules.fence
 	remaining  []int    // indexes of the remaining candidates, ascending
 	reasons    []Reason // reason by candidate, empty for remaining ones; nil if reasons are not needed
 }
@@ -52,11 +53,35 @@ func (s *selection) countKnown() (count int) {
 	return count
 }
 
-// emptyIsFailure reports whether an empty selection is a failure rather than NODATA: the name has candidates of the
-// family, or no candidates.
+// countServing returns the number of candidates that may serve, after the others were excluded. It includes the
+// candidates outside the geofence.
+func (s *selection) countServing() int {
+	if s.fence == "" {
+		return len(s.remaining)
+	}
+	count := 0
+	for i := range s.candidates {
+		if s.candidates[i].MayServe {
+			count++
+		}
+	}
+	return count
+}
+
+// emptyIsFailure reports whether an empty selection is a failure rather than NODATA: the name, inside the geofence, has
+// candidates of the family, or no candidates.
 func (s *selection) emptyIsFailure() bool {
-	return len(s.candidates) == 0 ||
-		slices.ContainsFunc(s.candidates, func(c Candidate) bool { return s.rules.Accepts(s.family, &c) })
+	empty := true
+	for i := range s.candidates {
+		c := &s.candidates[i]
+		if s.isOutsideFence(c) {
+			continue
+		}
+		if empty = false; s.rules.Accepts(s.family, c) {
+			return true
+		}
+	}
+	return empty
 }
 
 // hasBackends reports whether a region has backends of the family, regardless of health.
@@ -93,7 +118,7 @@ func insertRegion(sorted []string, region string) []string {
 }
 
 // selectFallback selects the candidates of the fallback answer. Without the rule last-healthy or all, it changes
-// nothing. minimum is the number of healthy backends that the name requires.
+// nothing. minimum is the number of healthy backends that the name requires; inside a geofence, one is required.
 func (s *selection) selectFallback(minimum int) {
 	choice := s.rules.OnAllDown
 	if choice != LastHealthy && choice != All {
@@ -101,9 +126,13 @@ func (s *selection) selectFallback(minimum int) {
 	}
 	clear(s.reasons)
 	s.selectAll(nil)
+	s.filterGeofence()
 	s.filter(TakenOut, func(c *Candidate) bool { return !c.Forbidden })
 	if choice == All {
 		return
+	}
+	if s.fence != "" {
+		minimum = 1
 	}
 	since := s.lastHealthyCutoff(minimum)
 	s.filter(NotLastHealthy, func(c *Candidate) bool {

@@ -46,6 +46,9 @@ func (e *Explanation) Factors() []Factor {
 		factors = append(factors, Factor{"region_order", Priority, strings.Join(rules.Regions, ", "),
 			e.Decision.Region + " answers"})
 	}
+	for _, effect := range e.Basis.Effects(&e.Decision, policy.ClientLocation{Region: e.Region}) {
+		factors = append(factors, Factor{effect.Setting, Priority, effect.Value, effect.Impact})
+	}
 	if f, waits := e.failback(); waits {
 		factors = append(factors, f)
 	}
@@ -151,6 +154,8 @@ func (e *Explanation) geo() Factor {
 func (e *Explanation) whichRegion() string {
 	answers := e.Decision.Region
 	switch {
+	case e.Decision.Fence != "":
+		return "the geofence allows only its own region to answer"
 	case len(e.Decision.Members) == 0:
 		return "makes no difference: there is no answer"
 	case !e.Decision.Algorithm.ChoosesRegion():

@@ -144,7 +144,7 @@ func decideBoth(basis *policy.DecisionInput, client policy.ClientLocation,
 		decide = basis.Decide // also needed to identify slow backends in measurements.recordGroups
 	}
 	for f := range both {
-		if len(others) > 0 && len(others[0][f].Members) == 0 {
+		if len(others) > 0 && len(others[0][f].Members) == 0 && !basis.HasGeofence() {
 			both[f] = others[0][f]
 		} else {
 			both[f] = decide(policy.Family(f), client)
@@ -213,6 +213,9 @@ func (p *Publisher) logOutcome(d *domain, outcome policy.Outcome) {
 func shortage(d *domain) string {
 	if d.rules.MinHealthy != (policy.Minimum{}) {
 		return "fewer backends may serve than domains[].min_healthy requires"
+	}
+	if d.rules.Parameters().Geofence != "" {
+		return "no backend may serve, or none inside the geofence of a region"
 	}
 	return "no backend may serve"
 }

@@ -57,8 +57,8 @@ func (p *decider) observeFailback(d *domain, input *policy.DecisionInput, decisi
 		IsConfigured: func(region string) bool { return p.positions.places.names[region] == region }})
 }
 
-// regionsInUse returns the regions in the answers of decisions, without fallback answers, sorted. "" is for backends
-// without a region.
+// regionsInUse returns the regions in the answers of decisions, without fallback answers and answers to fenced clients,
+// which ignore failback, sorted. "" is for backends without a region.
 func regionsInUse(decisions [][2]policy.Decision) (list []string) {
 	add := func(region string) {
 		if at, known := slices.BinarySearch(list, region); !known {
@@ -68,7 +68,8 @@ func regionsInUse(decisions [][2]policy.Decision) (list []string) {
 	for i := range decisions {
 		for f := range decisions[i] {
 			d := &decisions[i][f]
-			if d.Outcome != policy.Success && d.Outcome != policy.FailedOver || !d.Algorithm.ChoosesRegion() {
+			if d.Outcome != policy.Success && d.Outcome != policy.FailedOver || !d.Algorithm.ChoosesRegion() ||
+				d.Fence != "" {
 				continue
 			}
 			add(d.Region)

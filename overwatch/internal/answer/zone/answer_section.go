@@ -143,6 +143,14 @@ func (r *reply) appendBalanced(o *owner, a *answers, index int) (target []byte) 
 	}
 	c, position, scope, selection := a.pick(r.view, index, r.q, r.rotations)
 	r.answer.Scope, r.answer.Selection = max(r.answer.Scope, scope), selection
+	switch c.state { // of the client's variant
+	case failing:
+		r.answer.Kind = Failed
+		return nil
+	case noData:
+		r.denyType(o, c.kind.Number)
+		return nil
+	}
 	if c.inZone {
 		target = c.recordData(c.schedule.Pick(position, 0))
 	}

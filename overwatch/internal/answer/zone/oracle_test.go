@@ -37,7 +37,7 @@ func (v *View) oracle(name string, rtype uint16, do bool, client netip.Addr, tur
 	for range MaxAliases + 1 {
 		target := r.step(v, zone, key, name, rtype, turns)
 		if r.Kind == Failed { // regardless of the previous aliases
-			return oracle{Kind: Failed, Steered: r.Steered, apex: r.apex}
+			return oracle{Kind: Failed, Scope: r.Scope, Steered: r.Steered, apex: r.apex}
 		}
 		if target == "" {
 			return r
@@ -139,6 +139,15 @@ func (r *oracle) steered(v *View, zone *Zone, o owned, a *answers, which int, tu
 	var scope uint8
 	c, position, scope, r.Steered = a.pick(v, which, &Question{Client: r.client}, turns)
 	r.Scope = max(r.Scope, scope) // maximum of all aliases of the chain
+	switch c.state {
+	case failing:
+		*r = oracle{Kind: Failed, Scope: r.Scope, Steered: r.Steered, apex: r.apex}
+		return ""
+	case noData:
+		r.deny(NoData, zone)
+		r.proveNoData(zone, o, c.kind.Number)
+		return ""
+	}
 	var records []dns.RR
 	for k := range c.schedule.Size() {
 		rr, err := c.record(c.schedule.Pick(position, k))

@@ -31,7 +31,7 @@ func (r *reply) finish() ([]byte, Answer) {
 	case r.unsigned:
 		return r.msg[:r.start], Answer{Kind: Failed}
 	case r.answer.Kind == Failed:
-		return r.msg[:r.start], Answer{Kind: Failed, Selection: r.answer.Selection}
+		return r.msg[:r.start], Answer{Kind: Failed, Scope: r.answer.Scope, Selection: r.answer.Selection}
 	case r.full:
 		return r.msg[:r.start], Answer{Kind: r.answer.Kind, Truncated: true, Scope: r.answer.Scope}
 	}

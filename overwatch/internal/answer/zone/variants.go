@@ -9,7 +9,8 @@ import (
 )
 
 // variantSet holds the client-dependent answers of a record type. It is immutable. It is empty while the
-// name has no answer for any client.
+// name has no answer for any client. While the name has an answer for some clients, the variants of the other clients
+// are failing or have no data.
 type variantSet struct {
 	variants   []variant
 	locations  *geo.Locations // nil if regions are sufficient
@@ -22,7 +23,7 @@ type variantSet struct {
 type variant struct {
 	affinity *affinity // nil if answers rotate
 	candidates
-	group string // Decision.Group
+	group string // groupOf the decision
 }
 
 // affinity assigns each client network to one of the addresses.
@@ -48,7 +49,8 @@ func (a *affinity) equal(other *affinity) bool {
 }
 
 // pick selects the answer for a client. It returns the candidates, the position in their schedule, the number of
-// address bits that the selection used, and the reason. index is an index in a.balanced.
+// address bits that the selection used, and the reason. The position has no meaning for candidates without an answer.
+// index is an index in a.balanced.
 func (a *answers) pick(
 	v *View,
 	index int,
@@ -61,7 +63,10 @@ func (a *answers) pick(
 		return c, position, 0, a.commonSelection(v, index, q.Client, c.schedule.Pick(position, 0))
 	}
 	in, at, scope := (*a.variants)[index].variantFor(v, q)
-	if c = &in.candidates; in.affinity == nil {
+	if c = &in.candidates; c.state != answering {
+		return c, 0, scope, a.selectionAt(index, at, NoLead)
+	}
+	if in.affinity == nil {
 		position = rotations.advance(c)
 	} else {
 		network, bits := geo.Network(q.Client, in.affinity.IPv4, in.affinity.IPv6)
@@ -183,10 +188,11 @@ func (w *Writer) setVariantAnswers(
 	for i := range balanced {
 		kind := balanced[i].kind
 		by := choices[kind.Family]
-		base := z.compileCandidates(kind, &by.Decisions[0], answers, w.schedules)
-		if base.state == answering {
+		first := slices.IndexFunc(by.Decisions, func(d policy.Decision) bool { return len(d.Members) > 0 })
+		base := z.compileCandidates(kind, &by.Decisions[max(first, 0)], answers, w.schedules)
+		if first >= 0 {
 			after[i] = w.compileVariants(v, z, o, kind, &before[i], template, by, answers)
-			base = after[i].variants[0].candidates
+			base = after[i].variants[after[i].variantOf[first]].candidates
 		}
 		if was.variants == nil || !base.equal(&balanced[i]) || !after[i].equal(&before[i]) {
 			changed = true
@@ -220,15 +226,25 @@ func (w *Writer) compileVariants(
 	some := w.variants[:0]
 	for i := range choices.Decisions {
 		decision := &choices.Decisions[i]
-		at := slices.IndexFunc(some, func(known variant) bool { return known.group == decision.Group })
+		group := groupOf(decision)
+		at := slices.IndexFunc(some, func(known variant) bool { return known.group == group })
 		if at < 0 {
 			at = len(some)
-			some = append(some, w.compileVariant(v, z, o, kind, before.findGroup(decision.Group), decision, answers))
+			some = append(some, w.compileVariant(v, z, o, kind, before.findGroup(group), decision, answers))
 		}
 		out.variantOf[i] = uint16(at)
 	}
 	w.variants, out.variants = some, slices.Clone(some)
 	return out
+}
+
+// groupOf returns the id of the variant of a decision: the selected group of backends, or the outcome of a decision
+// without answer.
+func groupOf(d *policy.Decision) string {
+	if len(d.Members) == 0 {
+		return "without answer: " + string(d.Outcome)
+	}
+	return d.Group
 }
 
 // compileVariant compiles one decision. before is the previous variant of its group, or nil.
@@ -244,7 +260,7 @@ func (w *Writer) compileVariant(
 	next := variant{
 		candidates: z.compileCandidates(kind, decision, answers, w.schedules),
 		affinity:   newAffinity(decision),
-		group:      decision.Group,
+		group:      groupOf(decision),
 	}
 	switch {
 	case before == nil:

@@ -1,8 +1,10 @@
 package zone // inside: it looks at client and kind
 
 import (
+	"encoding/binary"
 	"fmt"
 	"net/netip"
+	"slices"
 	"testing"
 
 	"github.com/miekg/dns"
@@ -135,11 +137,13 @@ func TestTurns_OfAnotherWritersLongerScheduleBeginAgain(t *testing.T) {
 }
 
 func TestPlace_TheScopeIsTheTablesWhereTheAnswerDependsOnIt(t *testing.T) {
-	v := newView(t, nil, contents(t, "gslb.test.", "steer app", "steer all", "steer down", "www CNAME app", "alias cdn"))
+	v := newView(t, nil, contents(t, "gslb.test.", "steer app", "steer all", "steer down", "steer some",
+		"www CNAME app", "alias cdn"))
 	v.SetRegionTable(testPlaces(t))
 	w := NewWriter()
 	placeIn(t, w, v, "app.gslb.test.", "a 10.0.0.1", "a 10.0.0.1", "b 10.0.0.3")
 	placeIn(t, w, v, "down.gslb.test.", "a down", "a down", "b down")
+	placeIn(t, w, v, "some.gslb.test.", "a", "a down", "b 10.0.0.3") // the first clients have no data
 	steer(t, w, v, "all.gslb.test.", "10.0.0.5", 1)
 	for _, c := range []struct {
 		name   string
@@ -156,6 +160,9 @@ func TestPlace_TheScopeIsTheTablesWhereTheAnswerDependsOnIt(t *testing.T) {
 		{"app", dns.TypeTXT, clientA, NoData, 0},
 		{"all", dns.TypeA, clientA, Positive, 0},
 		{"down", dns.TypeA, clientA, Failed, 0},
+		{"some", dns.TypeA, clientB, Positive, 48},
+		{"some", dns.TypeA, clientA, Failed, 24},
+		{"some", dns.TypeA, clientNo, NoData, 5},
 	} {
 		name := c.name + ".gslb.test."
 		msg, q := question(t, name, c.rtype)
@@ -190,6 +197,36 @@ func TestPlace_TheScopeIsTheTablesWhereTheAnswerDependsOnIt(t *testing.T) {
 			t.Errorf("a placed alias of what is not, for %s: scope %d, want %d: %v", client, r.Scope, want.scope, r)
 		}
 	}
+}
+
+// Clients without data receive a proof that the name lacks the type, which is signed before the first query.
+func TestPlace_SomeClientsReceiveASignedProofOfNoData(t *testing.T) {
+	c := contents(t, "gslb.test.", "steer some")
+	signer := newTestSigner(t, c.Apex)
+	c.Signer, c.Records = signer, append(c.Records, signer.key)
+	v := newView(t, nil, c)
+	v.SetRegionTable(testPlaces(t))
+	w := NewWriter()
+	placeIn(t, w, v, "some.gslb.test.", "a 10.0.0.1", "a", "b 10.0.0.3")
+	prepared := 0
+	for _, sig := range w.TakeNewSignatures() {
+		if binary.BigEndian.Uint16([]byte(sig.content)) == dns.TypeNSEC {
+			prepared++
+		}
+	}
+	if prepared != 2 { // without A, and without AAAA
+		t.Errorf("%d prepared NSEC records, want 2", prepared)
+	}
+	r := v.Resolve("some.gslb.test.", dns.TypeA, true, clientA, NewRotations(1, 1))
+	for _, rr := range r.Authority {
+		if nsec, is := rr.(*dns.NSEC); is && r.Kind == NoData {
+			if slices.Contains(nsec.TypeBitMap, dns.TypeA) || !slices.Contains(nsec.TypeBitMap, dns.TypeAAAA) {
+				t.Errorf("the types are %v", nsec.TypeBitMap)
+			}
+			return
+		}
+	}
+	t.Errorf("no proof: %v", r)
 }
 
 // A group that is removed in two successive views frees its rotation index once, so that no two answers share the

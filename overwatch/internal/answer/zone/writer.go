@@ -2,6 +2,7 @@ package zone
 
 import (
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"gslb.internal/overwatch/internal/policy"
@@ -102,14 +103,21 @@ func (v *View) findBalanced(name string) (*Zone, *owner, error) {
 	return z, o, nil
 }
 
-// currentDenials returns the denial signatures for the load-balanced types that currently have no record.
+// currentDenials returns the denial signatures for the load-balanced types that currently have no record for some
+// clients.
 func (l *link) currentDenials(a *answers) (found []*Signature) {
 	for i := range a.balanced {
-		if number := a.balanced[i].kind.Number; a.balanced[i].state == noData && a.indexOfType(number) == i {
+		if number := a.balanced[i].kind.Number; a.lacksRecords(i) && a.indexOfType(number) == i {
 			found = append(found, l.denialFor(number))
 		}
 	}
 	return found
+}
+
+// lacksRecords reports whether some clients receive no data for the type at an index of a.balanced.
+func (a *answers) lacksRecords(index int) bool {
+	return a.balanced[index].state == noData || a.variants != nil &&
+		slices.ContainsFunc((*a.variants)[index].variants, func(in variant) bool { return in.state == noData })
 }
 
 // addNewSignatures records signatures for TakeNewSignatures.

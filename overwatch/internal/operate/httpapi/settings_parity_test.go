@@ -10,7 +10,7 @@ import (
 
 // everySetting has a value other than the default for each setting that is valid in the same domain.
 const everySetting = `"routing_algorithm":"latency","regions":["us"],"ttl":7,"max_answers":3,"on_all_down":"all",` +
-	`"min_healthy":"50%","failover_threshold":2,"fallback_algorithm":"client-hash",` +
+	`"geofence":"strict","min_healthy":"50%","failover_threshold":2,"fallback_algorithm":"client-hash",` +
 	`"latency_config":{"smoothing_factor":0.5,"max_latency_ms":90,"min_samples":9},"proximity_tolerance_km":5,` +
 	`"client_hash_ipv4_prefix":20,"client_hash_ipv6_prefix":48,` +
 	`"brake":{"enabled":false,"share":"40%","window":"30s","hold":"5m0s"},"https":{"alpn":["h2"],"port":8443},` +

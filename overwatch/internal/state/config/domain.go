@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"gslb.internal/overwatch/internal/policy"
+	"gslb.internal/shared/model"
 	"gslb.internal/shared/settings"
 )
 
@@ -43,6 +44,13 @@ func DomainProblems(d *Domain) (found settings.Problems) {
 	default:
 		words := []string{string(policy.ServFail), string(policy.LastHealthy), string(policy.All)}
 		add("on_all_down", d.OnAllDown, "%s", settings.DidYouMean(d.OnAllDown, words))
+	}
+	switch {
+	case d.Geofence == "":
+	case d.Geofence != model.GeofenceStrict:
+		add("geofence", d.Geofence, "use %s, or remove the key", model.GeofenceStrict)
+	case len(d.Regions) == 0:
+		add("geofence", d.Geofence, "requires regions: list the regions whose clients must stay in their region")
 	}
 	if _, ok := policy.ParseMinimum(d.MinHealthy); !ok {
 		add("min_healthy", d.MinHealthy, "give a number of backends from 1 to %d, or a part of them from 1%% to 100%%",

@@ -185,6 +185,10 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			`9: domains[6].routing_algorithm: "learned_latency": no such algorithm; known are ` +
 				`round-robin, weighted, failover, geolocation, proximity, latency, client-hash`,
 			`10: domains[7].routing_algorithm: "weight_ed": no such algorithm; did you mean weighted?`}},
+		{"geofence", "domains:\n- name: a\n  geofence: strict\n- name: b\n  geofence: lax\n", []string{
+			`3: domains[0].geofence: "strict": requires regions: list the regions whose clients must stay in their region`,
+			`5: domains[1].geofence: "lax": use strict, or remove the key`,
+		}},
 		{"domain's numbers", "domains:\n- name: a\n  max_answers: 0\n  failover_threshold: 0\n  on_all_down: serfvail\n " +
 			" min_healthy: 101%\n  latency_config: {smoothing_factor: 0, max_latency_ms: 0, min_samples: 1001}", []string{
 			`3: domains[0].max_answers: "0": give at least 1`,
