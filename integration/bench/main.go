@@ -38,7 +38,7 @@ type options struct {
 	rate    float64
 	env     string
 
-	// Limits of the failover benchmark: names of faults, separated by commas, and of one contestant; all for "".
+	// Limits of the failover benchmark: names of faults, separated by commas, and the name of a contestant; empty is all.
 	faults, contestant string
 	copies             int // names per fault and round
 }
@@ -80,8 +80,8 @@ func main() {
 
 func readFlags() (o options, err error) {
 	flag.StringVar(&o.bin, "bin", "bin", "directory with gslb-overwatch")
-	flag.IntVar(&o.rounds, "rounds", 3, "how often each server is measured")
-	flag.Float64Var(&o.seconds, "seconds", 2, "how long each time")
+	flag.IntVar(&o.rounds, "rounds", 3, "measurements of each server")
+	flag.Float64Var(&o.seconds, "seconds", 2, "duration of a measurement in seconds")
 	flag.IntVar(&o.shape.sockets, "sockets", 8, "client sockets")
 	flag.IntVar(&o.shape.window, "window", 32, "queries in flight per socket")
 	before := flag.String("against", "",
@@ -99,7 +99,7 @@ func readFlags() (o options, err error) {
 		"only measure the time from a failure of a backend to the last answer with it")
 	flag.StringVar(&o.faults, "faults", "", "with -failover: only these columns of its table, separated by commas")
 	flag.StringVar(&o.contestant, "only", "", "with -failover: only this row of its table")
-	flag.IntVar(&o.copies, "copies", 1, "with -failover: how often each fault happens in a round, at separate names")
+	flag.IntVar(&o.copies, "copies", 1, "with -failover: names per fault in a round")
 	flag.Float64Var(&o.share, "overload", 0,
 		"instead of all else, ask ours for more than it can answer with this part of a core, such as 0.1")
 	flag.IntVar(&o.objects, "replication", 0,
