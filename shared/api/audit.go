@@ -92,7 +92,7 @@ func AuditActions() []string {
 // AuditResources lists the possible values of an entry's resource type.
 func AuditResources() []string {
 	list := []string{"domain", "server", "region", "backend", "agent", "override", "geo_mapping", "dnssec", "config",
-		"preferences", "gossip", "request", "brake", "overlay", "document", "replication"}
+		"preferences", "gossip", "request", "brake", "overlay", "document", "replication", "token"}
 	for _, k := range model.Kinds() {
 		if !slices.Contains(list, k.Resource) {
 			list = append(list, k.Resource)

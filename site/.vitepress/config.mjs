@@ -105,7 +105,7 @@ export default defineConfig({
       pages('Answers', '/overwatch/docs/', [['Routing policies', 'routing'], ['Routing decisions', 'why'],
         ['DNS', 'dns'], ['DNSSEC', 'dnssec']]),
       pages('Operation', '/overwatch/docs/', [['Tasks', 'tasks'], ['Runbooks', 'runbooks'],
-        ['Rotation of secrets', 'rotation'],
+        ['Rotation of secrets', 'rotation'], ['Tokens', 'tokens'],
         ['Backup and restore', 'backup'], ['Restarts', 'restart'], ['Replication', 'replication'], ['Events', 'events'],
         ['Notifications', 'notifications'], ['Capacity', 'capacity'], ['Scale', 'scale']]),
       pages('Reference', '/', [['Configuration of a node', 'overwatch/docs/configuration'],

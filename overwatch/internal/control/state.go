@@ -246,7 +246,7 @@ func (s *State) fitting(set *definitions.Set, serves func(*definitions.Set) bool
 	fits.Domains = nil
 	if !serves(&fits) {
 		s.log.Error().Msg("the regions and mappings of the API do not go with the configuration and have no effect")
-		fits = definitions.Set{Settings: fits.Settings, Nodes: set.Nodes}
+		fits = definitions.Set{Settings: fits.Settings, Nodes: set.Nodes, Tokens: set.Tokens}
 	}
 	fits.Domains = map[string]*model.Domain{}
 	addServable(set.Domains, fits.Domains, slices.Sorted(maps.Keys(set.Domains)), func() bool { return serves(&fits) },

@@ -47,8 +47,8 @@ func overtakenBy(before, after *replica.Object) audit.Change {
 	return c
 }
 
-// shown returns the value of an object without secrets. Of the known kinds, only servers, regions and their overlays
-// may have secrets. It omits a value that this version cannot read, such as the value of an unknown kind.
+// shown returns the value of an object without secrets. Of the known kinds, only servers, regions, their overlays
+// and tokens may have secrets. It omits a value that this version cannot read, such as the value of an unknown kind.
 func shown(o *replica.Object) (value any) {
 	err := errUnreadable
 	if store.Readable(o) {
@@ -62,6 +62,12 @@ func shown(o *replica.Object) (value any) {
 	}
 	if err == nil && o.Kind == store.KindRegion {
 		value, err = shownRegion(o.Value)
+	}
+	if err == nil && o.Kind == store.KindToken {
+		var token *model.Token
+		if token, err = model.Decode[model.Token](o.Value); err == nil {
+			value = token.Shown()
+		}
 	}
 	if err == nil && o.Kind == store.KindSetting {
 		value, err = definitions.ShownSetting(o.Name, o.Value)

@@ -43,7 +43,7 @@ func Equal(a, b any) bool {
 }
 
 // WithoutSecrets returns an object without secrets, for logs. Of all objects of the API, only servers, regions and
-// their overlays may contain a secret: in the health check.
+// their overlays may contain a secret, in the health check, and tokens.
 func WithoutSecrets(object any) any {
 	switch o := object.(type) {
 	case model.Server:
@@ -59,6 +59,10 @@ func WithoutSecrets(object any) any {
 			return o.Shown()
 		}
 	case *definitions.Overlay:
+		if o != nil {
+			return o.Shown()
+		}
+	case *model.Token:
 		if o != nil {
 			return o.Shown()
 		}

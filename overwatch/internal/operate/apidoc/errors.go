@@ -14,7 +14,8 @@ var failures = map[int]failure{
 	http.StatusBadRequest: {"The request is invalid: the sentence names the field, the value and what " +
 		"would be right.", "weight is 5000: it must be from 1 to 1000"},
 	http.StatusUnauthorized: {"api.tokens is set and the request has no token, or an unknown token.",
-		"this needs a token: send Authorization: Bearer <token>, one of api.tokens"},
+		"this needs a token: send Authorization: Bearer <token>, one of api.tokens or of " +
+			"gslbctl tokens"},
 	http.StatusForbidden: {"The client is outside api.allowed_networks, its token has another role, or its " +
 		"page is of another origin.", "192.0.2.7 is not in api.allowed_networks"},
 	http.StatusNotFound: {"There is no such object, or no such path.",

@@ -18,6 +18,7 @@ import (
 	"gslb.internal/overwatch/internal/control/strictjson"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
 )
 
 // call is a request. The steps of Server.serve set the fields in order, and the handler reads them. A call belongs to
@@ -25,10 +26,11 @@ import (
 type call struct {
 	*gin.Context
 	operation *Operation
-	id        string     // request id: in X-Request-Id of the answer and in the log
-	role      api.Role   // role of the token; empty if no token is required
-	client    netip.Addr // client of a trusted proxy or of this node
-	actor     string     // name of the token, or the client address if no token is required
+	id        string            // request id: in X-Request-Id of the answer and in the log
+	role      api.Role          // role of the token; empty if no token is required
+	scope     *model.TokenScope // of the token; nil: no limits
+	client    netip.Addr        // client of a trusted proxy or of this node
+	actor     string            // name of the token, or the client address if no token is required
 	query     params
 	page      page // page of an operation with limit and offset
 	condition condition

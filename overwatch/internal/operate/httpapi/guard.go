@@ -24,7 +24,7 @@ type handler func(*Server, *call) (answer, error)
 func (s *Server) steps() []func(*call) error {
 	return []func(*call) error{
 		s.checkNetwork, s.checkHost, s.checkOrigin, s.checkToken, takeQuery, takeCondition, takeChange,
-		takeBody,
+		takeBody, s.checkScope,
 	}
 }
 

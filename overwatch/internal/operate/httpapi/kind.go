@@ -19,6 +19,7 @@ const (
 	KindRevocation Kind = store.KindRevocation
 	KindLock       Kind = store.KindLock
 	KindFailback   Kind = store.KindFailback
+	KindToken      Kind = store.KindToken
 
 	KindSeveral Kind = "several" // objects of several replicated kinds: a document, or an undo
 	KindNode    Kind = "node"    // state that is not replicated, such as log settings, pins and keys

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
 )
 
 // Operation is a method of a path, with role, handler, parameters and description. Routes, roles, checks of parameters
@@ -59,7 +60,7 @@ func Operations() []Operation {
 		pinOperations(), nodeOperations(), geoOperations(), regionOperations(), sectionOperations(), dnssecOperations(),
 		rolloverOperations(), auditOperations(), metricsOperations(), configOperations(), routingOperations(),
 		documentOperations(), replicationOperations(), eventOperations(),
-		notificationOperations()))
+		notificationOperations(), tokenOperations()))
 }
 
 // LeastRole returns the required role for the operation if tokens are used.
@@ -71,6 +72,12 @@ func (o *Operation) LeastRole() api.Role {
 		return api.RoleRead
 	}
 	return api.RoleAdmin
+}
+
+// action returns the action of a scope that the operation needs.
+func (o *Operation) action() string {
+	return map[api.Role]string{api.RoleRead: model.ActionRead, api.RoleOperate: model.ActionOperate,
+		api.RoleAdmin: model.ActionDefine}[o.LeastRole()]
 }
 
 // rest is a parameter of a path that may contain slashes.

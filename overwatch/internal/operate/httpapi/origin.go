@@ -71,7 +71,7 @@ func (s *Server) checkOrigin(c *call) error {
 	if !s.o.API.Console {
 		return others.apply(c)
 	}
-	tokens, own := len(s.tokens().list) > 0, fromOwnPage(c.Request)
+	tokens, own := s.tokens().required(), fromOwnPage(c.Request)
 	switch {
 	case tokens: // checkToken sets the role
 	case s.access.checkHost:

@@ -14,6 +14,7 @@ type Set struct {
 	Domains  map[string]*model.Domain
 	Mappings map[string]*model.Mapping  // by their canonical network
 	Nodes    map[string]*store.Node     // agents that were announced, by id
+	Tokens   map[string]*model.Token    // by name
 	Settings map[string]json.RawMessage // by section, or by OverlayKey
 }
 
@@ -23,6 +24,7 @@ const (
 	MaxDomains  = 10_000
 	MaxMappings = 100_000
 	MaxNodes    = 10_000
+	MaxTokens   = 1_000
 )
 
 // Kind is a kind of definitions. Sets, drafts, the store, replication and undo handle the objects of all kinds through
@@ -93,8 +95,14 @@ var kinds = []Kind{
 		unused: unusedMapping, regions: func(m *model.Mapping) []string { return []string{m.Region} }},
 	&objects[store.Node]{kind: model.Kind{Name: store.KindAgent, Plural: "agents", Resource: "agent"}, most: MaxNodes,
 		check: CheckNode, in: func(s *Set) *map[string]*store.Node { return &s.Nodes }, changed: func(*Kinds) {}},
+	secretKind{&objects[model.Token]{kind: model.Kind{Name: store.KindToken, Plural: "tokens", Resource: store.KindToken},
+		most: MaxTokens, check: CheckToken, in: func(s *Set) *map[string]*model.Token { return &s.Tokens },
+		changed: func(*Kinds) {}}},
 	settingKind{},
 }
+
+// secretKind is a kind with secret objects. It is not Declared, so that documents and undo have no such objects.
+type secretKind struct{ Kind }
 
 // All returns the kinds of definitions.
 func All() []Kind { return kinds }

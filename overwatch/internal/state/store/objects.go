@@ -29,6 +29,8 @@ const (
 	KindLock       = "lock"
 	// An object of KindFailback has a domain and a region as its name.
 	KindFailback = "failback"
+	// The values of objects of KindToken are secrets. Documents, logs and undo never contain them.
+	KindToken = "token"
 )
 
 // kind describes how the store holds the objects of a kind.
@@ -66,6 +68,8 @@ func newKinds() []kind {
 	}
 	return append(list,
 		kind{name: KindAgent, bucket: bucketNodes, resource: "agent", nameIn: keyIn(model.DecodeObject[Node]),
+			definition: true},
+		kind{name: KindToken, bucket: bucketTokens, resource: KindToken, nameIn: keyIn(model.DecodeObject[model.Token]),
 			definition: true},
 		kind{name: KindSetting, bucket: bucketSettings, resource: "config", nameOf: settingName, definition: true},
 		kind{name: KindServer, bucket: bucketServers, resource: "server", nameIn: serverIn, nameOf: serverName,

@@ -38,6 +38,7 @@ const (
 	bucketServers   = "servers"
 	bucketSettings  = "settings"
 	bucketNodes     = "nodes"
+	bucketTokens    = "tokens"
 	bucketAudit     = "audit"
 	bucketLatencies = "latencies"
 	bucketRefusals  = "refusals" // created by the first entry, so that the schema stays

@@ -1,0 +1,85 @@
+package model
+
+import (
+	"slices"
+	"strings"
+)
+
+// Actions of a token's scope.
+const (
+	ActionRead    = "read"    // operations that change nothing
+	ActionOperate = "operate" // overrides, weights, drains, failbacks, own checks
+	ActionDefine  = "define"  // changes of objects and documents
+)
+
+// TokenActions lists the actions of a scope.
+func TokenActions() []string { return []string{ActionRead, ActionOperate, ActionDefine} }
+
+// TokenScope limits a token to objects and actions. An object is inside a scope if each list with entries contains it.
+// Without zones, names, kinds, regions and owners, a token has no limit of objects.
+type TokenScope struct {
+	// Domains: each name is allowed that equals a zone or is below it.
+	Zones []string `json:"zones,omitempty" usage:"allow the names in these zones"`
+	// Domains: each name is allowed that is in this list. `*.example.com` allows all names below `example.com`. A name
+	// needs an entry of `zones` or of `names`.
+	Names []string `json:"names,omitempty" usage:"allow these names; *.example.com allows all names below example.com"`
+	// Kinds of objects: `domain`, `server`, `region`, `mapping`, `agent`, `override`, `weight`, `drain`, `failback`.
+	Kinds []string `json:"kinds,omitempty" usage:"allow these kinds of objects, such as server,drain"`
+	// Regions. All regions of an object must be in this list; an object without a region is outside.
+	Regions []string `json:"regions,omitempty" usage:"allow the objects in these regions"`
+	// Owners of objects, as documents set them. An object without an owner is outside.
+	Owners []string `json:"owners,omitempty" usage:"allow the objects of these owners"`
+	// `read`, `operate`, `define`. Default: all actions of the role.
+	Actions []string `json:"actions,omitempty" usage:"allow these actions: read, operate, define"`
+}
+
+// ScopedObject has the properties of an object to which scopes apply.
+type ScopedObject struct {
+	Kind    string
+	Names   []string // canonical names of domains
+	Regions []string
+	Owner   string // empty: none
+}
+
+// IsLimited reports whether the scope limits the objects.
+func (s *TokenScope) IsLimited() bool {
+	return len(s.Zones)+len(s.Names)+len(s.Kinds)+len(s.Regions)+len(s.Owners) > 0
+}
+
+// Permits reports whether the scope has an action.
+func (s *TokenScope) Permits(action string) bool {
+	return len(s.Actions) == 0 || slices.Contains(s.Actions, action)
+}
+
+// Covers reports whether an object is inside the scope. For a scope with zones or names, an object without a name is
+// outside.
+func (s *TokenScope) Covers(o ScopedObject) bool {
+	if len(s.Kinds) > 0 && !slices.Contains(s.Kinds, o.Kind) {
+		return false
+	}
+	if len(s.Owners) > 0 && (o.Owner == "" || !slices.Contains(s.Owners, o.Owner)) {
+		return false
+	}
+	if len(s.Zones)+len(s.Names) > 0 && !allOf(o.Names, s.coversName) {
+		return false
+	}
+	return len(s.Regions) == 0 || allOf(o.Regions, func(region string) bool {
+		return slices.ContainsFunc(s.Regions, func(r string) bool { return strings.EqualFold(r, region) })
+	})
+}
+
+// coversName reports whether zones and names allow a name.
+func (s *TokenScope) coversName(name string) bool {
+	name = strings.ToLower(strings.TrimSuffix(name, "."))
+	isBelow := func(zone string) bool { return strings.HasSuffix(name, "."+zone) }
+	return slices.ContainsFunc(s.Zones, func(zone string) bool { return name == zone || isBelow(zone) }) ||
+		slices.ContainsFunc(s.Names, func(pattern string) bool {
+			below, wildcard := strings.CutPrefix(pattern, "*.")
+			return name == pattern || wildcard && isBelow(below)
+		})
+}
+
+// allOf reports whether a list has entries, and all of them satisfy a condition.
+func allOf(list []string, holds func(string) bool) bool {
+	return len(list) > 0 && !slices.ContainsFunc(list, func(one string) bool { return !holds(one) })
+}
