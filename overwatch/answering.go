@@ -1,6 +1,7 @@
 package overwatch
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/netip"
@@ -10,12 +11,14 @@ import (
 	"gslb.internal/overwatch/internal/answer/decisions"
 	"gslb.internal/overwatch/internal/answer/dnssec"
 	"gslb.internal/overwatch/internal/answer/dnsserver"
+	"gslb.internal/overwatch/internal/answer/dnstap"
 	"gslb.internal/overwatch/internal/answer/explain"
 	"gslb.internal/overwatch/internal/answer/failback"
 	"gslb.internal/overwatch/internal/answer/publish"
 	"gslb.internal/overwatch/internal/cluster/keysync"
 	"gslb.internal/overwatch/internal/control"
 	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/shared/buildinfo"
 )
 
 // openDNSSEC opens the signing keys, and requests missing and damaged keys from the other nodes. The first publication
@@ -65,12 +68,18 @@ func (n *node) bindDNS(cfg *config.Config) error {
 		return err
 	}
 	n.decisions = decisions.New(cfg.Routing.DecisionSample, nil)
+	if cfg.DNS.Dnstap.Address != "" && n.dnstap == nil {
+		if n.dnstap, err = n.newDnstap(cfg); err != nil {
+			return err
+		}
+	}
 	networks := func() []netip.Prefix { return n.state.Config().Routing.WhyNetworks }
 	server, err := dnsserver.New(dnsserver.Options{
 		Decisions: n.decisions, Explain: explain.ToAskersIn(networks, n.view),
 		Inherited: inherited, Store: dnsserver.StoreSockets,
 		Listen: cfg.DNS.ListenAddress, View: n.view, NSID: cfg.DNS.NSID, RateLimit: dnsserver.RateLimitFromConfig(cfg),
 		ClientSubnet: cfg.Overwatch.Geolocation.ECSEnabled, MaxUDPSize: cfg.DNS.MaxUDPSize,
+		Dnstap: n.dnstap, Filters: &cfg.DNS,
 		Registerer: n.registerer, Logger: n.componentLogger("dns"),
 	})
 	if err != nil {
@@ -79,6 +88,15 @@ func (n *node) bindDNS(cfg *config.Config) error {
 	n.dns = server
 	n.closers = append(n.closers, n.dns.Close)
 	return nil
+}
+
+// newDnstap returns the connection to the dnstap consumer. The identity is the NSID, or else the id of the node.
+func (n *node) newDnstap(cfg *config.Config) (*dnstap.Tap, error) {
+	return dnstap.New(dnstap.Options{
+		Address:  cfg.DNS.Dnstap.Address,
+		Identity: cmp.Or(cfg.DNS.NSID, cfg.Overwatch.Identity.NodeID), Version: "gslb-overwatch " + buildinfo.Get().Version,
+		Registerer: n.registerer, Logger: n.componentLogger("dnstap"),
+	})
 }
 
 // openDNS creates the first view. The glue records of a zone contain the addresses of the node's listeners, so openDNS
@@ -90,6 +108,9 @@ func (n *node) openDNS(_ context.Context, cfg *config.Config) (err error) {
 		}
 	}
 	n.core.run("decisions", n.decisions.Run)
+	if n.dnstap != nil {
+		n.core.run("dnstap", n.dnstap.Run)
+	}
 	sampled := decisions.FileStore{Recorder: n.decisions, Path: filepath.Join(cfg.DataDir, decisionsFile),
 		Logger: n.componentLogger("decisions")}
 	n.core.run("decisions-file", sampled.Run)

@@ -17,6 +17,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/decisions"
 	"gslb.internal/overwatch/internal/answer/dnssec"
 	"gslb.internal/overwatch/internal/answer/dnsserver"
+	"gslb.internal/overwatch/internal/answer/dnstap"
 	"gslb.internal/overwatch/internal/answer/failback"
 	"gslb.internal/overwatch/internal/answer/publish"
 	"gslb.internal/overwatch/internal/cluster/hints"
@@ -117,6 +118,7 @@ type answer struct {
 	publisher *publish.Publisher
 	decisions *decisions.Recorder
 	dns       *dnsserver.Server
+	dnstap    *dnstap.Tap // nil if it is disabled
 	serving   atomic.Bool // the DNS server answers
 }
 
@@ -213,6 +215,7 @@ func (n *node) openControl(context.Context, *config.Config) (err error) {
 		Identity: n.identity, Registerer: n.registerer, Servers: n.servers, Audit: n.audit,
 		Replication: func() *replication.Replication { return n.replication },
 		Reconfigured: func(cfg *config.Config) {
+			n.dns.SetFilters(&cfg.DNS)
 			n.peerHints.Reconfigure(hints.SettingsOf(cfg))
 			if n.notifier != nil {
 				n.notifier.Reconfigure(notify.SettingsOf(cfg))

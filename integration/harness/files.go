@@ -117,6 +117,14 @@ type DNSSection struct {
 	NegativeTTL   int      `yaml:"negative_ttl,omitempty"`
 	Zones         []string `yaml:"zones"`
 	Resolver      Resolver `yaml:"resolver,omitempty"`
+	Dnstap        *Dnstap  `yaml:"dnstap,omitempty"`
+}
+
+// Dnstap is the key `dns.dnstap` of an OverwatchFile.
+type Dnstap struct {
+	Address  string   `yaml:"address"`
+	Types    []string `yaml:"types,omitempty"`
+	Outcomes []string `yaml:"outcomes,omitempty"`
 }
 
 // Resolver is the key `dns.resolver` of an OverwatchFile.

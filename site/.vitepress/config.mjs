@@ -107,6 +107,7 @@ export default defineConfig({
       pages('Operation', '/overwatch/docs/', [['Tasks', 'tasks'], ['Runbooks', 'runbooks'],
         ['Rotation of secrets', 'rotation'], ['Tokens', 'tokens'],
         ['Backup and restore', 'backup'], ['Restarts', 'restart'], ['Replication', 'replication'], ['Events', 'events'],
+        ['dnstap', 'dnstap'],
         ['Notifications', 'notifications'], ['Capacity', 'capacity'], ['Scale', 'scale']]),
       pages('Reference', '/', [['Configuration of a node', 'overwatch/docs/configuration'],
         ['Configuration of an agent', 'agent/docs/configuration'], ['Commands of gslbctl', 'gslbctl/docs/commands'],

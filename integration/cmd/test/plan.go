@@ -228,6 +228,8 @@ func long(o options) (stages [][]step, err error) {
 			"TestHTTPS_ChromiumGoesByTheRecord"),
 		world("external-dns", "the real ExternalDNS of two clusters, built from the Go proxy, with servers of the same name",
 			"TestExternalDNS_RealProgram", "-external-dns=v0.21.0"),
+		world("dnstap", "the real dnstap consumer, built from the Go proxy, receives queries and responses",
+			"TestDnstap_RealConsumer", "-dnstap=v0.4.0"),
 		{
 			name: "external-dns-chart", about: "the chart of ExternalDNS takes our values",
 			dir: "packaging/kubernetes/check", env: append(programs(o), "GOWORK=off"), tests: 1,

@@ -1,9 +1,9 @@
 package decisions
 
 import (
-	"fmt"
 	"net/netip"
 	"slices"
+	"strconv"
 	"time"
 
 	"gslb.internal/overwatch/internal/answer/zone"
@@ -12,7 +12,8 @@ import (
 
 // Decision is one sampled answer, with its decision input.
 type Decision struct {
-	ID        string // unique within this process
+	ID        string // unique, also across restarts; see SocketRecorder.AppendID
+	Number    uint64 // number of the answer within its socket, from 1
 	At        time.Time
 	Client    netip.Prefix // the first 24 or 48 bits of the client's address
 	Selection zone.Selection
@@ -60,5 +61,13 @@ func (r *Recorder) Decision(id string) (Decision, bool) {
 	return Decision{}, false
 }
 
-// decisionID returns the id of a socket's sample. Samples are numbered from 1.
-func decisionID(socket int, sample uint64) string { return fmt.Sprintf("%d-%d", socket, sample) }
+// AppendID appends the id of a load-balanced answer: the start of the process in Unix time, the index of the socket, and
+// the number of the answer. A nil SocketRecorder appends nothing.
+func (s *SocketRecorder) AppendID(out []byte, number uint64) []byte {
+	if s == nil {
+		return out
+	}
+	out = strconv.AppendInt(out, s.recorder.started.Unix(), 10)
+	out = strconv.AppendInt(append(out, '-'), int64(s.index), 10)
+	return strconv.AppendUint(append(out, '-'), number, 10)
+}

@@ -39,7 +39,8 @@ func TestDecisions_OneInSoManyIsKeptAndAReloadCountsAtOnce(t *testing.T) {
 	for range 9 {
 		note(s, b, 1, 1)
 	}
-	if got := r.Decisions(); len(got) != 3 || got[0].ID != "0-3" || got[2].ID != "0-1" {
+	at := fmt.Sprint(r.started.Unix())
+	if got := r.Decisions(); len(got) != 3 || got[0].ID != at+"-0-9" || got[2].ID != at+"-0-3" {
 		t.Fatalf("one in 3 of 9: %+v", got)
 	}
 	d := r.Decisions()[0]
@@ -80,7 +81,7 @@ func TestDecisions_TheOldestGoAndIdsStayTrue(t *testing.T) {
 		{fmt.Sprint("0-", RingSize+11), 0},
 		{"1-11", 0}, {"-1-11", 0}, {"0-11x", 0}, {"00-11", 0}, {"", 0}, {"0-18446744073709551615", 0},
 	} {
-		if d, ok := r.Decision(c.id); ok != (c.want > 0) || ok && d.Selection.Input.Number != c.want {
+		if d, ok := r.Decision(fmt.Sprint(r.started.Unix(), "-", c.id)); ok != (c.want > 0) || ok && d.Selection.Input.Number != c.want {
 			t.Errorf("%q: %t, %d", c.id, ok, d.Selection.Input.Number)
 		}
 	}

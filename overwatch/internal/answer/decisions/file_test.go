@@ -53,7 +53,7 @@ func TestKeeper_DecisionsAndFlowsSurviveARestart(t *testing.T) {
 	d := restored[1]
 	if old := want[1]; !d.At.Equal(old.At) || d.Domain != "d7.test." || d.Client != old.Client || d.ClientRegion != "eu" ||
 		d.Server.Address.String() != "10.0.0.2" || d.Server.Region != "us" || d.Outcome != policy.Success ||
-		d.ID == second.Decisions()[0].ID || !strings.HasSuffix(d.ID, "-0-1") {
+		d.ID == second.Decisions()[0].ID || d.ID != old.ID || !strings.HasSuffix(d.ID, "-0-1") {
 		t.Errorf("%+v, %+v, want %+v", d, d.Server, old)
 	}
 	flows := second.Flows(time.Time{}, time.Time{})

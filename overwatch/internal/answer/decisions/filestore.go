@@ -98,15 +98,12 @@ func (k *FileStore) restore() error {
 	return nil
 }
 
-// snapshot returns the latest sampled answers and flows. It prepends the start time of the process to each id, because
-// each process numbers its samples from 1.
+// snapshot returns the latest sampled answers and flows.
 func (r *Recorder) snapshot() saved {
 	s := saved{Decisions: []Summary{}, Flows: []savedBucket{}}
 	live := r.Decisions()
 	for i := range live[:min(len(live), MaxSaved)] {
-		summary := live[i].Summary()
-		summary.ID = fmt.Sprintf("%d-%s", r.started.Unix(), summary.ID)
-		s.Decisions = append(s.Decisions, summary)
+		s.Decisions = append(s.Decisions, live[i].Summary())
 	}
 	restored := r.Restored()
 	s.Decisions = append(s.Decisions, restored[:min(len(restored), MaxSaved-len(s.Decisions))]...)

@@ -42,6 +42,7 @@ type SocketRecorder struct {
 	unsampled uint32 // queries since the last sample; used only by the answering goroutine
 
 	mu          sync.Mutex
+	answered    uint64             // number of load-balanced answers
 	counts      map[statKey]stat   // since the last collection
 	samples     [RingSize]Decision // sample n, counted from 0, has index n%RingSize
 	sampled     uint64             // number of samples
@@ -67,12 +68,15 @@ func (s *SocketRecorder) StartSample() time.Time {
 }
 
 // RecordAnswer counts a load-balanced answer, and samples it unless began is zero. began is the result of StartSample.
-func (s *SocketRecorder) RecordAnswer(began time.Time, answer *zone.Selection, client netip.Addr) {
+// It returns the number of the answer, for AppendID.
+func (s *SocketRecorder) RecordAnswer(began time.Time, answer *zone.Selection, client netip.Addr) (number uint64) {
 	if s == nil {
-		return
+		return 0
 	}
 	key := statKey{answer.Input, answer.Region, answer.Variant, answer.Lead / leadsPerStat, uint16(answer.Family)}
 	s.mu.Lock()
+	s.answered++
+	number = s.answered
 	if len(s.counts) >= maxKeys {
 		key = statKey{}
 	}
@@ -82,10 +86,13 @@ func (s *SocketRecorder) RecordAnswer(began time.Time, answer *zone.Selection, c
 	s.counts[key] = counted
 	if !began.IsZero() {
 		s.sampledTime += max(s.recorder.now().Sub(began), 0)
-		s.samples[s.sampled%RingSize] = Decision{At: began, Client: clientNetwork(client), Selection: *answer}
+		s.samples[s.sampled%RingSize] = Decision{
+			Number: number, At: began, Client: clientNetwork(client), Selection: *answer,
+		}
 		s.sampled++
 	}
 	s.mu.Unlock()
+	return number
 }
 
 // clientNetwork returns the recorded part of a client address: 24 bits of an IPv4 address, 48 of an IPv6 address.
@@ -114,7 +121,7 @@ func (s *SocketRecorder) storedSamples() (out []Decision) {
 	defer s.mu.Unlock()
 	for n := s.sampled; n > s.sampled-min(s.sampled, RingSize); n-- {
 		d := s.samples[(n-1)%RingSize]
-		d.ID = decisionID(s.index, n)
+		d.ID = string(s.AppendID(nil, d.Number))
 		out = append(out, d)
 	}
 	return out

@@ -42,7 +42,8 @@ type stream interface {
 // connection is an open TCP connection.
 type connection struct {
 	stream
-	from       netip.Addr
+	from       netip.AddrPort // source of the connection
+	listening  netip.AddrPort // address of the listener
 	client     netip.Prefix
 	unanswered bool // no query was answered yet; guarded by connections.mu
 	// The elements of the connection in both lists; nil after removal. Guarded by connections.mu.
@@ -64,10 +65,10 @@ func clientNetwork(from netip.Addr) netip.Prefix {
 }
 
 // add adds a connection from an address. At a limit it closes another connection.
-func (c *connections) add(conn stream, from netip.Addr) *connection {
+func (c *connections) add(conn stream, from netip.AddrPort) *connection {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	one := &connection{stream: conn, from: from, client: clientNetwork(from), unanswered: true}
+	one := &connection{stream: conn, from: from, client: clientNetwork(from.Addr()), unanswered: true}
 	own := c.clients[one.client]
 	if own == nil {
 		own = list.New()
@@ -86,6 +87,14 @@ func (c *connections) add(conn stream, from netip.Addr) *connection {
 		one.setFinalDeadlines(stopGrace)
 	}
 	return one
+}
+
+// destination returns the local address of the connection.
+func (one *connection) destination() netip.AddrPort {
+	if !one.listening.Addr().IsUnspecified() {
+		return one.listening
+	}
+	return netip.AddrPortFrom(localAddress(one.stream), one.listening.Port())
 }
 
 // evict closes the first connection of a list, which is idle for the longest time.

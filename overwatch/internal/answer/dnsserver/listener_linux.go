@@ -55,17 +55,17 @@ func newListener(tcp *net.TCPListener) (*listener, error) {
 
 // accept returns the next open connection, the client address, and the received data, at most one complete query or the
 // size of first. input is valid until the next call. After close it returns net.ErrClosed.
-func (l *listener) accept() (s stream, client netip.Addr, input []byte, err error) {
+func (l *listener) accept() (s stream, client netip.AddrPort, input []byte, err error) {
 	for {
 		conn, from, err := l.acceptRaw()
 		switch {
 		case errors.Is(err, unix.EINTR), errors.Is(err, unix.ECONNABORTED):
 			continue
 		case err != nil:
-			return nil, netip.Addr{}, nil, err
+			return nil, netip.AddrPort{}, nil, err
 		}
 		if input, there := l.readFirst(conn); there {
-			return os.NewFile(uintptr(conn), "tcp connection"), clientAddress(from), input, nil
+			return os.NewFile(uintptr(conn), "tcp connection"), addressOf(from), input, nil
 		}
 		_ = unix.Close(conn)
 		l.closedByClient.Add(1)
@@ -109,14 +109,33 @@ func (l *listener) readFirst(conn int) (input []byte, there bool) {
 	return l.first[:n], true
 }
 
-func clientAddress(from unix.Sockaddr) netip.Addr {
-	switch from := from.(type) {
+// addressOf returns the address and port of a socket address.
+func addressOf(at unix.Sockaddr) netip.AddrPort {
+	switch at := at.(type) {
 	case *unix.SockaddrInet4:
-		return netip.AddrFrom4(from.Addr)
+		return netip.AddrPortFrom(netip.AddrFrom4(at.Addr), uint16(at.Port))
 	case *unix.SockaddrInet6:
-		return netip.AddrFrom16(from.Addr).Unmap()
+		return netip.AddrPortFrom(netip.AddrFrom16(at.Addr).Unmap(), uint16(at.Port))
 	}
-	return netip.Addr{} // unreachable: the listener has one of these families
+	return netip.AddrPort{} // unreachable: the listener has one of these families
+}
+
+// localAddress returns the local address of an accepted connection; the zero address if it is closed.
+func localAddress(conn stream) (local netip.Addr) {
+	file, isFile := conn.(*os.File)
+	if !isFile {
+		return local
+	}
+	raw, err := file.SyscallConn()
+	if err != nil {
+		return local
+	}
+	_ = raw.Control(func(fd uintptr) {
+		if at, err := unix.Getsockname(int(fd)); err == nil {
+			local = addressOf(at).Addr()
+		}
+	})
+	return local
 }
 
 // control calls f with the descriptor of the listening socket.

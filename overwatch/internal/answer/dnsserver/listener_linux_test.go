@@ -41,7 +41,7 @@ func accept(t *testing.T, l *listener) handed {
 	got := make(chan handed, 1)
 	go func() {
 		conn, client, input, err := l.accept()
-		got <- handed{conn, client, string(input), err}
+		got <- handed{conn, client.Addr(), string(input), err}
 	}()
 	select {
 	case h := <-got:

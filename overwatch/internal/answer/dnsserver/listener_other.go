@@ -22,13 +22,23 @@ func newListener(tcp *net.TCPListener) (*listener, error) {
 
 // accept returns the next connection and its client address, without received data. After close it returns
 // net.ErrClosed.
-func (l *listener) accept() (stream, netip.Addr, []byte, error) {
+func (l *listener) accept() (stream, netip.AddrPort, []byte, error) {
 	conn, err := l.tcp.AcceptTCP()
 	if err != nil {
-		return nil, netip.Addr{}, nil, err
+		return nil, netip.AddrPort{}, nil, err
 	}
 	_ = conn.SetWriteBuffer(sendBuffer)
-	return conn, conn.RemoteAddr().(*net.TCPAddr).AddrPort().Addr().Unmap().WithZone(""), nil, nil
+	from := conn.RemoteAddr().(*net.TCPAddr).AddrPort()
+	return conn, netip.AddrPortFrom(from.Addr().Unmap().WithZone(""), from.Port()), nil, nil
+}
+
+// localAddress returns the local address of an accepted connection.
+func localAddress(conn stream) netip.Addr {
+	tcp, isTCP := conn.(*net.TCPConn)
+	if !isTCP {
+		return netip.Addr{}
+	}
+	return tcp.LocalAddr().(*net.TCPAddr).AddrPort().Addr().Unmap().WithZone("")
 }
 
 func (l *listener) close() { _ = l.tcp.Close() }

@@ -12,7 +12,9 @@ import (
 	"github.com/rs/zerolog"
 
 	"gslb.internal/overwatch/internal/answer/decisions"
+	"gslb.internal/overwatch/internal/answer/dnstap"
 	"gslb.internal/overwatch/internal/answer/zone"
+	"gslb.internal/overwatch/internal/state/config"
 )
 
 // Options configures a Server.
@@ -39,6 +41,10 @@ type Options struct {
 	MaxUDPSize int
 	// Decisions records the answers of load-balanced names; nil disables recording.
 	Decisions *decisions.Recorder
+	// Dnstap receives queries with their responses; nil disables dnstap.
+	Dnstap *dnstap.Tap
+	// Filters contains the initial filters of the queries for Dnstap; see SetFilters. Nil selects no query.
+	Filters *config.DNS
 	// RateLimit limits identical responses to a network.
 	RateLimit RateLimit
 	// Rotations returns the initial rotations of a socket; nil means random rotations.

@@ -54,7 +54,10 @@ func (r *responder) appendRecords(msg []byte, limit int, o *outcome) []byte {
 	began := r.socketRecorder.StartSample()
 	msg, answer := r.view().Append(msg[:q.end:limit-opt], &q.question, r.rotations)
 	if answer.Selection.Input != nil && !answer.Truncated { // after truncation the client repeats the query over TCP
-		r.socketRecorder.RecordAnswer(began, &answer.Selection, q.question.Client)
+		number := r.socketRecorder.RecordAnswer(began, &answer.Selection, q.question.Client)
+		if r.observers != nil {
+			r.observers.selection, r.observers.decision = answer.Selection, number
+		}
 	}
 	// The scope of a negative answer is 0 (RFC 7871 section 7.4), except after an alias that depends on the client.
 	q.edns.setScope(answer.Scope)

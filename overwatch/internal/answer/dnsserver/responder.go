@@ -36,6 +36,7 @@ type responder struct {
 	rateLimiter    rateLimiter
 	counts         *counts
 	socketRecorder *decisions.SocketRecorder // nil disables recording
+	observers      *observers                // nil without dnstap
 	request        *request                  // the current request
 	single         request                   // memory for respond
 }
@@ -81,11 +82,17 @@ func (r *responder) answerRequest(q *request, query, out []byte) (reply []byte) 
 		}
 	}()
 	r.request = q
+	if r.observers != nil {
+		r.observers.start()
+	}
 	if !q.parsed {
 		q.read(query, r.clientSubnet)
 	}
 	reply, status := r.reply(query, out)
 	r.counts.queries[status].Add(1)
+	if r.observers != nil {
+		r.observers.status = status
+	}
 	reply = r.applyRateLimit(reply, status)
 	if len(reply) >= headerSize && header(reply).flags()&flagTruncated != 0 {
 		r.counts.truncated.Add(1)
@@ -97,6 +104,9 @@ func (r *responder) answerRequest(q *request, query, out []byte) (reply []byte) 
 // and logs the panic.
 func (r *responder) answerFault(query, out []byte, fault any) []byte {
 	r.counts.queries[servFail].Add(1)
+	if r.observers != nil {
+		r.observers.status = servFail
+	}
 	r.reportFault("answering a DNS query failed", query, fault)
 	if len(query) < headerSize {
 		return nil
@@ -140,9 +150,10 @@ const (
 	notImp
 	badVers
 	notAuth
-	dropped
+	dropped  // without a response
 	statuses // number of statuses
 )
 
+// statusNames contains the outcomes that filters can select, and dropped.
 var statusNames = [statuses]string{"success", "nodata", "nxdomain", "refused", "servfail", "formerr", "notimp",
 	"badvers", "notauth", "dropped"}

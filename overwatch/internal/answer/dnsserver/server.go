@@ -13,6 +13,9 @@ import (
 
 	"github.com/rs/zerolog"
 	"golang.org/x/sync/errgroup"
+
+	"gslb.internal/overwatch/internal/answer/dnstap"
+	"gslb.internal/overwatch/internal/state/config"
 )
 
 // Server answers DNS queries over UDP and TCP.
@@ -24,6 +27,8 @@ type Server struct {
 	tcp       *tcpServer
 	counts    []*counts // one per responder
 	udpSize   atomic.Int32
+	dnstap    *dnstap.Tap // nil disables dnstap
+	tapFilter atomic.Pointer[filter]
 }
 
 // SetMaxUDPSize sets the maximum UDP response size in octets, from the next response on. It is clamped to 512 to 4096.
@@ -31,12 +36,18 @@ func (s *Server) SetMaxUDPSize(octets int) {
 	s.udpSize.Store(int32(min(max(octets, minUDPSize), maxUDPSize)))
 }
 
+// SetFilters sets the filters of dnstap, from the next query on.
+func (s *Server) SetFilters(cfg *config.DNS) { s.tapFilter.Store(newFilter(cfg.Dnstap.Filter())) }
+
 // New opens the sockets. Queries wait in the sockets until Run. The caller must call Run or Close.
 func New(o Options) (*Server, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	s := &Server{log: o.Logger}
+	s := &Server{log: o.Logger, dnstap: o.Dnstap}
+	if o.Filters != nil {
+		s.SetFilters(o.Filters)
+	}
 	b := sharedSettings{
 		view: o.View, nsid: []byte(o.NSID), clientSubnet: o.ClientSubnet, rateLimiterTemplate: newRateLimiter(o.RateLimit),
 		recorder: o.Decisions, explain: o.Explain, newRotations: o.Rotations,
@@ -70,6 +81,9 @@ func (s *Server) newResponder(b sharedSettings) *responder {
 		counts:         new(counts),
 		socketRecorder: b.recorder.NewSocketRecorder(),
 		rateLimiter:    b.rateLimiterTemplate,
+	}
+	if tap := s.dnstap.NewWorker(); tap != nil {
+		r.observers = &observers{tap: tap, tapped: sampler{filter: &s.tapFilter}, recorder: r.socketRecorder}
 	}
 	s.counts = append(s.counts, r.counts)
 	return r

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"net"
-	"net/netip"
 	"os"
 	"sync"
 	"syscall"
@@ -59,6 +58,7 @@ func (t *tcpServer) serve(l *listener) error {
 			continue
 		}
 		one := t.connections.add(conn, from)
+		one.listening = l.address
 		input := append(make([]byte, 0, readSize), first...)
 		t.running.Go(func() {
 			defer t.connections.closeConnection(one)
@@ -86,7 +86,7 @@ func (t *tcpServer) serveConnection(one *connection, input []byte) {
 			if len(input) < 2+length {
 				break
 			}
-			output = t.appendResponse(output, input[2:2+length], one.from)
+			output = t.appendResponse(output, input[2:2+length], one)
 			input = input[2+length:]
 			if len(output) >= writeThreshold {
 				if output, ok = t.writeResponses(one, output); !ok {
@@ -133,11 +133,17 @@ func hasWholeMessage(input []byte) bool {
 }
 
 // appendResponse appends the length-prefixed response to a query.
-func (t *tcpServer) appendResponse(output, query []byte, from netip.Addr) []byte {
+func (t *tcpServer) appendResponse(output, query []byte, one *connection) []byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	began := t.responder.counts.timer.start()
-	msg := t.responder.respond(query, from, true, t.scratch[:0])
+	if t.responder.observers != nil {
+		t.responder.observers.received = time.Now()
+	}
+	msg := t.responder.respond(query, one.from.Addr(), true, t.scratch[:0])
+	if o := t.responder.observers; o != nil && o.isSelected(t.responder.request) {
+		t.responder.record(query, msg, one.from, one.destination())
+	}
 	t.responder.counts.timer.stop(began, 1)
 	if msg == nil {
 		return output

@@ -23,7 +23,7 @@ func testTCP(t *testing.T, limit int) *tcpServer {
 func connect(t *testing.T, server *tcpServer, client string) net.Conn {
 	t.Helper()
 	far, near := net.Pipe()
-	one := server.connections.add(near, netip.MustParseAddr(client))
+	one := server.connections.add(near, netip.AddrPortFrom(netip.MustParseAddr(client), 53000))
 	if one == nil {
 		t.Fatal("not admitted")
 	}
@@ -291,7 +291,7 @@ func TestConnections_OneClientCannotTakeAllPlaces(t *testing.T) {
 	c := newConnections(1000)
 	admit := func(client string) *connection {
 		_, near := net.Pipe()
-		return c.add(near, netip.MustParseAddr(client))
+		return c.add(near, netip.AddrPortFrom(netip.MustParseAddr(client), 53000))
 	}
 	other := admit("203.0.113.1")
 	var first *connection
@@ -310,7 +310,7 @@ func TestConnections_RoomIsMadeEvenByAClientsOnlyConnection(t *testing.T) {
 	c := newConnections(1)
 	for range 3 {
 		_, near := net.Pipe()
-		one := c.add(near, netip.MustParseAddr("203.0.113.1"))
+		one := c.add(near, netip.AddrPortFrom(netip.MustParseAddr("203.0.113.1"), 53000))
 		if one == nil || c.countOpen() != 1 {
 			t.Fatalf("%d open", c.countOpen())
 		}
@@ -330,7 +330,7 @@ func TestConnections_CloseEndsTheWaitingButOfFreshOnes(t *testing.T) {
 			waits    time.Duration
 		}{{true, 0}, {false, firstQueryGrace}} {
 			_, near := net.Pipe()
-			one := server.connections.add(near, netip.MustParseAddr("198.51.100.2"))
+			one := server.connections.add(near, netip.AddrPortFrom(netip.MustParseAddr("198.51.100.2"), 53000))
 			if c.answered {
 				server.connections.markAnswered(one)
 			}

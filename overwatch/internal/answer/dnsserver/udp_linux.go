@@ -146,6 +146,9 @@ func (s *udpSocket) answerBatch(fd int) (int, syscall.Errno) {
 func (s *udpSocket) answerAll(fd, n int) {
 	s.responder.updateSecond()
 	began := s.responder.counts.timer.start()
+	if s.responder.observers != nil {
+		s.responder.observers.received = time.Now()
+	}
 	for i := range n {
 		s.responder.readRequest(&s.requests[i], s.octets[i][:s.in[i].Len], senderAddress(&s.from[i]), false)
 	}
@@ -167,6 +170,9 @@ func (s *udpSocket) answerMessage(i int) {
 		return
 	}
 	msg := s.responder.answerRequest(&s.requests[i], s.octets[i][:in.Len], s.replies.nextBuffer())
+	if o := s.responder.observers; o != nil && o.isSelected(&s.requests[i]) {
+		s.responder.record(s.octets[i][:in.Len], msg, sender(&s.from[i]), s.destination(i))
+	}
 	if msg == nil {
 		return
 	}
@@ -183,6 +189,26 @@ func senderAddress(from *[unix.SizeofSockaddrInet6]byte) netip.Addr {
 		return netip.AddrFrom4([4]byte(from[4:8]))
 	}
 	return netip.AddrFrom16([16]byte(from[8:24])).Unmap()
+}
+
+// sender returns the source of a query: the address of senderAddress, and the port, which has the same offset in both
+// families.
+func sender(from *[unix.SizeofSockaddrInet6]byte) netip.AddrPort {
+	return netip.AddrPortFrom(senderAddress(from), binary.BigEndian.Uint16(from[2:]))
+}
+
+// destination returns the destination of message i.
+func (s *udpSocket) destination(i int) netip.AddrPort {
+	if s.hasDestinations {
+		info4, info6 := packetInfo(s.control[i][:s.in[i].Hdr.Controllen])
+		switch {
+		case info4 != nil:
+			return netip.AddrPortFrom(netip.AddrFrom4([4]byte(info4[8:12])), s.local.Port())
+		case info6 != nil:
+			return netip.AddrPortFrom(netip.AddrFrom16([16]byte(info6[:16])).Unmap(), s.local.Port())
+		}
+	}
+	return s.local
 }
 
 // clearInterface clears the interface in the packet information of a query. The reply then has the destination of the

@@ -47,7 +47,15 @@ func (s *udpSocket) serve() error {
 		}
 		s.responder.updateSecond()
 		began := s.responder.counts.timer.start()
-		if msg := s.responder.respond(query[:n], from.Addr().Unmap(), false, reply); msg != nil {
+		if s.responder.observers != nil {
+			s.responder.observers.received = time.Now()
+		}
+		msg := s.responder.respond(query[:n], from.Addr().Unmap(), false, reply)
+		if o := s.responder.observers; o != nil && o.isSelected(&s.responder.single) {
+			from := netip.AddrPortFrom(from.Addr().Unmap(), from.Port())
+			s.responder.record(query[:n], msg, from, s.conn.LocalAddr().(*net.UDPAddr).AddrPort())
+		}
+		if msg != nil {
 			if _, err := s.conn.WriteToUDPAddrPort(msg, from); err != nil {
 				s.responder.counts.unsent.Add(1)
 			}

@@ -37,6 +37,7 @@ type DNS struct {
 	// The name server identifier (NSID, RFC 5001), such as the node's id. At most 64 characters. Default: no NSID.
 	NSID      string    `key:"nsid" reload:"restart"`
 	RateLimit RateLimit `key:"rate_limit" reload:"restart"`
+	Dnstap    Dnstap    `key:"dnstap"`
 	Resolver  Resolver  `key:"resolver" reload:"restart"`
 	// The zones for which the node is authoritative, each a name or the keys below. A domain outside all of them is a
 	// separate zone.

@@ -143,6 +143,17 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 		{"one listener for API and metrics", "metrics: {enabled: true, address: '[0:0::1]:7777'}\napi: {enabled: true, " +
 			"address: '[::1]:7777'}\ndns: {listen_address: ['[::1]:7777']}", []string{
 			`2: api.address: "[::1]:7777": dns.listen_address[0] listens there: give another port or address`}},
+		{"dnstap", "dns:\n  dnstap: {address: 'unix:tap.sock', sample: -1, names: ['a..b'], types: [Z], outcomes: [dropped]}",
+			[]string{`2: dns.dnstap.address: "unix:tap.sock": give an absolute path of at most 107 characters, such ` +
+				`as unix:/run/dnstap.sock`,
+				`2: dns.dnstap.names[0]: "a..b": it has two adjacent dots, or a dot at the beginning: remove the dot`,
+				`2: dns.dnstap.outcomes[0]: "dropped": known are success, nodata, nxdomain, refused, servfail, formerr, ` +
+					`notimp, badvers, notauth`,
+				`2: dns.dnstap.sample: "-1": give a number from 0 to 1000000`,
+				`2: dns.dnstap.types[0]: "Z": unknown record type: give a type in capitals, such as AAAA`}},
+		{"dnstap over TCP", "dns:\n  dnstap: {address: '192.0.2.1'}", []string{
+			`2: dns.dnstap.address: "192.0.2.1": give a host and a port, such as overwatch-1.example.com:7946, 192.0.2.1:7946 ` +
+				`or [2001:db8::1]:7946; or unix: and the path of a socket`}},
 		{"rate limit", "dns:\n  rate_limit: {responses_per_second: -1, slip: 101}", []string{
 			`2: dns.rate_limit.responses_per_second: "-1": give a number from 0 to 1000000000`,
 			`2: dns.rate_limit.slip: "101": give a number from 0 to 100`}},

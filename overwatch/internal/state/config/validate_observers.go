@@ -1,0 +1,62 @@
+package config
+
+import (
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"gslb.internal/overwatch/internal/state/zonefile"
+	"gslb.internal/shared/settings"
+)
+
+const (
+	// maxFilterNames and maxFilterTypes are the maximum numbers of entries in the filters of dnstap.
+	maxFilterNames = 1000
+	maxFilterTypes = 100
+	// maxSocketPath is the maximum length of the path of a unix socket in octets (unix(7)).
+	maxSocketPath = 107
+)
+
+// unixPrefix marks the path of a unix socket.
+const unixPrefix = "unix:"
+
+// dnstap checks the consumer and the filter of dnstap.
+func (v *validator) dnstap() {
+	const key = "dns.dnstap"
+	d := &v.config.DNS.Dnstap
+	if path, isUnix := strings.CutPrefix(d.Address, unixPrefix); isUnix {
+		if !filepath.IsAbs(path) || len(path) > maxSocketPath {
+			v.Addf(key+".address", d.Address, "give an absolute path of at most %d characters, such as unix:/run/dnstap.sock",
+				maxSocketPath)
+		}
+	} else if d.Address != "" {
+		if remedy := settings.HostPortRemedy(d.Address); remedy != "" {
+			v.Add(key+".address", d.Address, remedy+"; or unix: and the path of a socket")
+		}
+	}
+	v.queryFilter(key, d.Filter())
+}
+
+// queryFilter checks a filter of queries.
+func (v *validator) queryFilter(key string, f *QueryFilter) {
+	if n := len(f.Names); n > maxFilterNames {
+		v.Addf(key+".names", strconv.Itoa(n), "give at most %d names", maxFilterNames)
+	}
+	if n := len(f.Types); n > maxFilterTypes {
+		v.Addf(key+".types", strconv.Itoa(n), "give at most %d types", maxFilterTypes)
+	}
+	for i, name := range f.Names {
+		if _, remedy := settings.ParseName(name); remedy != "" && name != "." {
+			v.Add(fmt.Sprintf("%s.names[%d]", key, i), name, remedy)
+		}
+	}
+	for i, name := range f.Types {
+		if zonefile.ParseType(name) == 0 {
+			v.Add(fmt.Sprintf("%s.types[%d]", key, i), name, "unknown record type: give a type in capitals, such as AAAA")
+		}
+	}
+	for i, outcome := range f.Outcomes {
+		v.oneOf(fmt.Sprintf("%s.outcomes[%d]", key, i), outcome, Outcomes())
+	}
+}
