@@ -10,6 +10,7 @@ func (f fixture) agentRows() []row {
 		{"GET /api/v1/openapi.json", "", "", 200, "openapi:s paths:o"},
 		{"GET /api/docs", "", "", 200, "page"},
 		{"GET /api/docs/docs.js", "", "", 200, "page"},
+		{"GET /api/docs/page.js", "", "", 200, "page"},
 		{"GET /api/docs/docs.css", "", "", 200, "page"},
 
 		{"POST /api/v1/nodes/agent/{id}/certificate", "/v1/nodes/agent/" + f.otherID + "/certificate", "", 201,

@@ -30,7 +30,7 @@ func (fixture) eventRows() []row {
 }
 
 // metricRows returns the rows about metrics.
-func (fixture) metricRows() []row {
+func (f fixture) metricRows() []row {
 	return []row{
 		{"GET /api/v1/metrics/overview", "", "", 200,
 			each("overview.",
@@ -39,6 +39,8 @@ func (fixture) metricRows() []row {
 					"overwatch_nodes:i agent_nodes:i dnssec_enabled:b gossip_enabled:b error_rate:n"+shapeUse+shapeTimes)},
 		{"GET /api/v1/metrics/history", "", "", 200,
 			"data_points:a data_points[].timestamp:t- data_points[].values:o- total:i generated_at:t"},
+		{"GET /api/v1/metrics/domains", "/v1/metrics/domains?names=" + f.app, "", 200,
+			each("domains[].", "domain:s queries_per_sec:n error_rate:n answer_p99_ms:n? samples:i history:a") + shapeListed},
 		{"GET /api/v1/metrics/nodes/{id}", "/v1/metrics/nodes/ow-1", "", 200,
 			each("metrics.",
 				"node_id:s node_type:s timestamp:t status:s uptime_seconds:i queries_total:i queries_per_sec:n checks_total:i "+

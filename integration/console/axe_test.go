@@ -41,7 +41,7 @@ func views() []view {
 		{"name", "names/" + shopName, "of its weight is left"}, {"map", "map/eu", "Its backends"},
 		{"agents", "agents", "agent-asia-1"}, {"dnssec", "dnssec", "replace all DS records of the parent"},
 		{"events", "events", "delete by 127.0.0.1"}, {"audit", "audit", "created domain gone.test.gslb.test"},
-		{"settings", "settings", "bind_address"},
+		{"settings", "settings", "bind_address"}, {"api", "api", "List domains"},
 	}
 }
 

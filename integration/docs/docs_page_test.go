@@ -16,13 +16,14 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// TestDocsPage_InABrowser opens the page in a browser: it lists every operation of the document and opens the operation
+// TestDocsPage_InABrowser opens the page of a node without a console in a browser: it lists every operation of the document and opens the operation
 // in the URL. The browser sends requests only to the node and logs no error.
 func TestDocsPage_InABrowser(t *testing.T) {
 	t.Parallel()
 	browser := testbed.Judge(t, "chromium")
 	s := testbed.NewSite(t, 1, 0)
 	n := s.Nodes[0]
+	n.File.API.More = map[string]any{"console": false}
 	s.StartAll(t)
 	answer, err := http.Get(n.Client.Node() + "/api/v1/openapi.json")
 	if err != nil {
@@ -64,7 +65,8 @@ func TestDocsPage_InABrowser(t *testing.T) {
 		strings.Contains(said, "CONSOLE") {
 		t.Errorf("the browser complains:\n%s", said)
 	}
-	wanted := map[string]bool{"/api/docs/docs.css": true, "/api/docs/docs.js": true, "/api/v1/openapi.json": true}
+	wanted := map[string]bool{"/api/docs/docs.css": true, "/api/docs/docs.js": true,
+		"/api/docs/page.js": true, "/api/v1/openapi.json": true}
 	for _, url := range asked {
 		path, own := strings.CutPrefix(url, n.Client.Node())
 		if !own {

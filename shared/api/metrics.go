@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"net/url"
+	"strings"
 	"time"
 )
 
@@ -144,6 +145,27 @@ type RoutingStatsAnswer struct {
 	Stats RoutingStats `json:"stats"`
 }
 
+// DomainMetrics is the activity of a domain on this node: its load-balanced answers.
+type DomainMetrics struct {
+	Domain string `json:"domain"`
+	// Answers per second, and the fraction of them with SERVFAIL, 0 to 1, since the begin of the previous minute.
+	QueriesPerSec float64 `json:"queries_per_sec"`
+	ErrorRate     float64 `json:"error_rate"`
+	// The 99th percentile of the time to make an answer, of sampled answers of the last hour; null: no sample. It is a
+	// part of the response time, which a node measures for batches of queries for any names.
+	AnswerP99MS *float64 `json:"answer_p99_ms"`
+	Samples     int      `json:"samples"` // number of sampled answers, at most 128
+	// Answers per second of each of the last 59 complete minutes, oldest first. Minutes before the start are 0.
+	History []float64 `json:"history"`
+}
+
+// DomainMetricsList is the answer of GET /api/v1/metrics/domains.
+type DomainMetricsList struct {
+	Domains     []DomainMetrics `json:"domains"`
+	Total       int             `json:"total"`
+	GeneratedAt time.Time       `json:"generated_at"`
+}
+
 // Overview returns the node's current activity.
 func (c *Client) Overview(ctx context.Context) (OverviewAnswer, error) {
 	return get[OverviewAnswer](ctx, c, "/api/v1/metrics/overview", nil)
@@ -167,4 +189,14 @@ func (c *Client) RegionMetrics(ctx context.Context, id string) (RegionMetricsAns
 // RoutingMetrics returns the counts of load-balanced answers.
 func (c *Client) RoutingMetrics(ctx context.Context) (RoutingStatsAnswer, error) {
 	return get[RoutingStatsAnswer](ctx, c, "/api/v1/metrics/routing", nil)
+}
+
+// DomainMetrics returns the activity of domains with an answer in the last hour, or of the named domains.
+func (c *Client) DomainMetrics(ctx context.Context, domains ...string) (DomainMetricsList, error) {
+	query := url.Values{}
+	if len(domains) > 0 {
+		query.Set("names", strings.Join(domains, ","))
+	}
+	return everyPage(ctx, c, "/api/v1/metrics/domains", query,
+		func(l *DomainMetricsList) (*[]DomainMetrics, int) { return &l.Domains, l.Total })
 }

@@ -17,6 +17,7 @@ type Decision struct {
 	At        time.Time
 	Client    netip.Prefix // the first 24 or 48 bits of the client's address
 	Selection zone.Selection
+	took      time.Duration // time to make the answer
 }
 
 // Repeat repeats the decision. It returns the candidate of the answer's first address or alias target; nil if the

@@ -33,6 +33,8 @@ type Recorder struct {
 	outcomes                   counters[policy.Outcome]
 	regions                    counters[string]
 	answers                    answerCounters
+	series                     map[string]*series // by domain, without the final dot
+	dropped                    uint32             // Unix minute of the last search for idle series
 }
 
 // New returns a Recorder that samples one of sample queries; 0 disables sampling. A nil now means time.Now.
@@ -43,7 +45,7 @@ func New(sample int, now func() time.Time) *Recorder {
 	r := &Recorder{
 		now: now, started: now(), results: make(map[resultKey]*result),
 		algorithms: counters[string]{}, outcomes: counters[policy.Outcome]{}, regions: counters[string]{},
-		answers: newAnswerCounters(),
+		answers: newAnswerCounters(), series: map[string]*series{},
 	}
 	r.SetSampleInterval(sample)
 	return r
@@ -94,7 +96,7 @@ func (r *Recorder) collectCounts() {
 		for key, counted := range s.swapCounts() {
 			var known *result
 			if key.input != nil {
-				known = r.result(key, counted.location)
+				known = r.result(key, counted.location, now)
 			}
 			for i, count := range counted.counts {
 				switch {
@@ -107,6 +109,7 @@ func (r *Recorder) collectCounts() {
 			}
 		}
 	}
+	r.collectTimes()
 	r.flows.dropExpired(now)
 }
 
@@ -116,6 +119,9 @@ func (s *result) addAnswers(r *Recorder, now time.Time, lead int, addAnswers uin
 	r.decisions += addAnswers
 	*s.algorithm += addAnswers
 	*s.outcome += addAnswers
+	if s.series != nil {
+		s.series.add(now, s.keyWithoutAddress.Outcome, addAnswers)
+	}
 	if lead >= len(s.leads) {
 		if s.withoutAddress == nil {
 			s.withoutAddress = r.answers.counterOf(s.keyWithoutAddress)
@@ -162,6 +168,7 @@ type result struct {
 	algorithm, outcome *uint64
 	withoutAddress     *uint64 // answers of the domain without an address; initially nil
 	keyWithoutAddress  AnswerKey
+	series             *series        // nil above maxSeries
 	geo                bool           // the decision depended on the client location, which is in a region
 	leads              []leadCounters // by index of the decision's addresses
 }
@@ -176,7 +183,7 @@ type leadCounters struct {
 }
 
 // result returns the counters for a key. For a new key, it repeats the decision.
-func (r *Recorder) result(key statKey, location geo.LocationID) *result {
+func (r *Recorder) result(key statKey, location geo.LocationID, now time.Time) *result {
 	short := resultKey{key.input.Number, key.variant, key.region, key.family}
 	if known, there := r.results[short]; there {
 		return known
@@ -191,6 +198,7 @@ func (r *Recorder) result(key statKey, location geo.LocationID) *result {
 		geo: key.input.UsesRegion && client.Region != "", leads: make([]leadCounters, len(d.Members)),
 	}
 	domain := strings.TrimSuffix(key.input.Name, ".")
+	made.series = r.seriesOf(domain, now)
 	made.keyWithoutAddress = AnswerKey{Domain: domain, Outcome: d.Outcome}
 	for lead := range d.Members {
 		region := ""

@@ -47,6 +47,7 @@ type SocketRecorder struct {
 	samples     [RingSize]Decision // sample n, counted from 0, has index n%RingSize
 	sampled     uint64             // number of samples
 	sampledTime time.Duration      // sum of the answer times of all samples
+	timed       uint64             // number of samples whose time is in the series
 
 	spare map[statKey]stat // empty map for the next collection; used only by the Recorder
 }
@@ -85,9 +86,10 @@ func (s *SocketRecorder) RecordAnswer(began time.Time, answer *zone.Selection, c
 	counted.location = answer.Location
 	s.counts[key] = counted
 	if !began.IsZero() {
-		s.sampledTime += max(s.recorder.now().Sub(began), 0)
+		took := max(s.recorder.now().Sub(began), 0)
+		s.sampledTime += took
 		s.samples[s.sampled%RingSize] = Decision{
-			Number: number, At: began, Client: clientNetwork(client), Selection: *answer,
+			Number: number, At: began, Client: clientNetwork(client), Selection: *answer, took: took,
 		}
 		s.sampled++
 	}

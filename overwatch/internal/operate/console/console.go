@@ -9,6 +9,7 @@ import (
 	"encoding/base64"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -53,4 +54,10 @@ func Files() []File {
 		panic(err) // the files are part of this program
 	}
 	return list
+}
+
+// Page returns the page, with the path "/".
+func Page() File {
+	files := Files()
+	return files[slices.IndexFunc(files, func(f File) bool { return f.Path == "/" })]
 }

@@ -3,6 +3,7 @@ package figures
 
 import (
 	"math"
+	"slices"
 	"time"
 
 	"gslb.internal/overwatch/internal/answer/decisions"
@@ -203,6 +204,38 @@ func (s *Sources) Routing() api.RoutingStats {
 		stats.ByOutcome[api.RoutingDecisionKind(outcome)] = n
 	}
 	return stats
+}
+
+// Domains returns the figures of domains. A domain without answers in the last hour has zeros.
+func (s *Sources) Domains(names []string) []api.DomainMetrics {
+	series := s.Decisions.Series(names...)
+	list := make([]api.DomainMetrics, 0, len(names))
+	for _, name := range names {
+		list = append(list, s.domain(name, series[name]))
+	}
+	return list
+}
+
+func (s *Sources) domain(name string, series decisions.Series) api.DomainMetrics {
+	const last = decisions.SeriesMinutes - 1
+	now := s.Now()
+	current := now.Sub(now.Truncate(time.Minute)).Seconds()
+	seconds := max(min(60+current, now.Sub(s.StartedAt).Seconds()), 1)
+	m := api.DomainMetrics{Domain: name, History: make([]float64, last), Samples: len(series.Times)}
+	for i := range last {
+		m.History[i] = Rounded(float64(series.Answers[i]) / 60)
+	}
+	answers, failed := series.Answers[last-1]+series.Answers[last], series.Failed[last-1]+series.Failed[last]
+	m.QueriesPerSec = Rounded(float64(answers) / seconds)
+	if answers > 0 {
+		m.ErrorRate = Rounded(float64(failed) / float64(answers))
+	}
+	if len(series.Times) > 0 {
+		slices.Sort(series.Times)
+		p99 := float64(series.Times[(len(series.Times)*99+99)/100-1].Nanoseconds()) / 1e6
+		m.AnswerP99MS = &p99
+	}
+	return m
 }
 
 // Backends counts the backends, agents and overrides of the node.

@@ -7,17 +7,19 @@ import (
 	"strings"
 	"testing"
 
+	"gslb.internal/overwatch/internal/operate/console"
 	"gslb.internal/shared/api"
 )
 
 func TestOpenAPI_DocumentAndPageAreServed(t *testing.T) {
-	w := newWorld(t)
+	w := newWorld(t, func(o *Options) { o.API.Console = false })
 	if r := w.send("GET", "/api/v1/openapi.json", ""); r.status != 200 || r.body != string(openAPI) ||
 		r.header.Get("Content-Type") != "application/json" {
 		t.Errorf("document: %d %v", r.status, r.header)
 	}
 	for path, kind := range map[string]string{"/api/docs": "text/html; charset=utf-8",
-		"/api/docs/docs.js": "text/javascript; charset=utf-8", "/api/docs/docs.css": "text/css; charset=utf-8"} {
+		"/api/docs/docs.js": "text/javascript; charset=utf-8", "/api/docs/page.js": "text/javascript; charset=utf-8",
+		"/api/docs/docs.css": "text/css; charset=utf-8"} {
 		r := w.send("GET", path, "")
 		policy := r.header.Get("Content-Security-Policy")
 		if r.status != 200 || r.header.Get("Content-Type") != kind || !strings.Contains(policy, "default-src 'none'") ||
@@ -31,6 +33,15 @@ func TestOpenAPI_DocumentAndPageAreServed(t *testing.T) {
 		if regexp.MustCompile(`(?i)\son\w+=|style=|<script>|innerHTML|eval\(`).MatchString(r.body) {
 			t.Errorf("%s has something inline, which its policy forbids", path)
 		}
+	}
+}
+
+// A node with a console serves it at the path of the documentation, where it shows the view of the API.
+func TestOpenAPI_TheConsoleHasThePage(t *testing.T) {
+	w := newWorld(t)
+	r, page := w.send("GET", "/api/docs", ""), w.send("GET", "/", "")
+	if r.status != 200 || r.body != page.body || r.header.Get("Content-Security-Policy") != console.Policy {
+		t.Errorf("%d %v", r.status, r.header)
 	}
 }
 

@@ -58,7 +58,8 @@ func Operations() []Operation {
 		overwatchOperations(),
 		brakeOperations(),
 		pinOperations(), nodeOperations(), geoOperations(), regionOperations(), sectionOperations(), dnssecOperations(),
-		rolloverOperations(), auditOperations(), metricsOperations(), configOperations(), routingOperations(),
+		rolloverOperations(), auditOperations(), metricsOperations(), domainMetricsOperations(),
+		configOperations(), routingOperations(),
 		documentOperations(), replicationOperations(), eventOperations(),
 		notificationOperations(), tokenOperations()))
 }

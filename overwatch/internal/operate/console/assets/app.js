@@ -15,6 +15,7 @@ import { DNSSEC } from './views/dnssec.js';
 import { Events } from './views/events.js';
 import { Audit } from './views/audit.js';
 import { Settings } from './views/settings.js';
+import { API } from './views/api.js';
 
 const views = [
   ['overview', 'Overview', Overview],
@@ -25,6 +26,7 @@ const views = [
   ['events', 'Events', Events],
   ['audit', 'Audit log', Audit],
   ['settings', 'Settings', Settings],
+  ['api', 'API', API],
 ];
 const formerNames = { signing: 'dnssec', changes: 'audit' };
 
@@ -37,8 +39,14 @@ function decoded(part) {
   }
 }
 
+// address returns the address of the view. At the path of the API page, the default is its view; an anchor names an
+// operation.
+const address = () => (location.pathname === '/api/docs' && !location.hash.startsWith('#/')
+  ? `#/api/${location.hash.slice(1)}`
+  : location.hash);
+
 function useRoute() {
-  const read = () => location.hash.replace(/^#\/?/, '').split('/').map(decoded);
+  const read = () => address().replace(/^#\/?/, '').split('/').map(decoded);
   const [route, setRoute] = useState(read());
   useEffect(() => {
     const changed = () => setRoute(read());
@@ -129,6 +137,7 @@ function SignIn() {
         <p id="refused" class="notice bad" role="alert" hidden=${!wrong}>${refused}</p>
         <button class="main">Open the console</button>
       </form>
+      <p><a href="#/api">API documentation</a></p>
     </main>`;
 }
 
@@ -171,8 +180,11 @@ function Frame() {
     </header>
     <nav aria-label="Views">
       ${views.map(([name, label]) => html`
-        <a href=${'#/' + name} aria-current=${name === key ? 'page' : undefined}>${label}</a>`)}
-      <a class="apart" href="/api/docs">API</a>
+        <a
+          class=${name === 'api' ? 'apart' : undefined}
+          href=${'#/' + name}
+          aria-current=${name === key ? 'page' : undefined}
+        >${label}</a>`)}
     </nav>
     <main id="content" tabindex="-1">
       <${Silence} />
@@ -183,12 +195,13 @@ function Frame() {
 
 function App() {
   const { refused } = useSession();
+  const [view] = useRoute();
   const [asked, setAsked] = useState(false);
   useEffect(() => {
     request('/v1/config/system').catch(() => {}).then(() => setAsked(true));
   }, []);
-  if (refused) return html`<${SignIn} />`;
-  return asked || session.lastAnswer
+  if (refused && view !== 'api') return html`<${SignIn} />`;
+  return asked || session.lastAnswer || view === 'api'
     ? html`<${Frame} />`
     : html`<main class="gate"><p class="dim">Loading</p></main>`;
 }

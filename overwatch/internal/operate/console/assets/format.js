@@ -45,6 +45,9 @@ export function number(n) {
   return n.toFixed(n >= 10 ? 1 : 2);
 }
 
+// millis writes a duration in ms, a short one in microseconds.
+export const millis = (ms) => (ms > 0 && ms < 1 ? `${number(Math.round(1e5 * ms) / 100)} µs` : `${number(ms)} ms`);
+
 export function bytes(n) {
   if (!n) return none;
   const units = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];

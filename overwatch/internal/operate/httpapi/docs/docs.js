@@ -1,6 +1,5 @@
-// This page shows the OpenAPI document of this node, and sends its GET requests. All text of the document and of
-// answers is set as text, never as HTML.
-'use strict';
+// The list of operations of the OpenAPI document, for this page and for the view of the console. It can send GET
+// requests. All text of the document and of answers is set as text, never as HTML.
 
 const methods = ['get', 'post', 'put', 'patch', 'delete'];
 
@@ -88,13 +87,13 @@ function body(spec, title, content) {
   return parts;
 }
 
-// tryIt makes a form that sends a GET request to this node and shows the answer.
-function tryIt(path, parameters) {
+// tryIt makes a form that sends a GET request to this node and shows the answer. token() returns the token or ''.
+function tryIt(path, parameters, token) {
   const inputs = parameters.filter((p) => p.in !== 'header').map((p) => {
-    const input = element('input', {type: 'text', placeholder: p.example === undefined ? '' : String(p.example)});
+    const input = element('input', {type: 'text', 'aria-label': p.name, placeholder: p.example === undefined ? '' : String(p.example)});
     return {parameter: p, input};
   });
-  const output = element('pre', {hidden: ''});
+  const output = element('pre', {hidden: '', tabindex: '0'});
   const button = element('button', {type: 'button'}, 'Send');
   button.addEventListener('click', async () => {
     let target = path;
@@ -110,9 +109,9 @@ function tryIt(path, parameters) {
     output.hidden = false;
     output.textContent = 'GET ' + target;
     try {
-      const token = document.getElementById('token').value;
+      const sent = token();
       const answer = await fetch(target + (search ? '?' + search : ''), {
-        headers: token ? {Authorization: 'Bearer ' + token} : {},
+        headers: sent ? {Authorization: 'Bearer ' + sent} : {},
         credentials: 'omit',
         redirect: 'error',
       });
@@ -136,7 +135,7 @@ function tryIt(path, parameters) {
     output);
 }
 
-function content(spec, path, method, operation) {
+function content(spec, path, method, operation, token) {
   const parts = [];
   if (operation.description) {
     parts.push(element('p', {}, operation.description));
@@ -169,13 +168,13 @@ function content(spec, path, method, operation) {
   }
   parts.push(element('h4', {}, 'Errors'), table(['status', 'when'], errors));
   if (method === 'get') {
-    parts.push(tryIt(path, parameters));
+    parts.push(tryIt(path, parameters, token));
   }
   return parts;
 }
 
 // details fills itself when it is opened for the first time.
-function details(spec, path, method, operation) {
+function details(spec, path, method, operation, token) {
   const summary = element('summary', {},
     element('span', {class: 'method ' + method}, method.toUpperCase()),
     element('code', {}, path),
@@ -185,32 +184,35 @@ function details(spec, path, method, operation) {
   made.dataset.words = (method + ' ' + path + ' ' + operation.summary).toLowerCase();
   made.addEventListener('toggle', () => {
     if (made.open && made.childElementCount === 1) {
-      made.append(...content(spec, path, method, operation));
+      made.append(...content(spec, path, method, operation, token));
     }
   });
   return made;
 }
 
-function show(spec) {
-  const main = document.getElementById('operations');
-  main.replaceChildren(element('p', {class: 'intro'}, spec.info.description));
+// show lists the operations of a document in an element. token() returns the token for requests or ''. opened is the id
+// of the operation that is open. show returns a function that hides the operations without a word.
+export function show(place, spec, token, opened) {
+  place.replaceChildren(element('p', {class: 'intro'}, spec.info.description));
   for (const tag of spec.tags) {
     const section = element('section', {}, element('h2', {}, tag.name));
     for (const [path, item] of Object.entries(spec.paths)) {
       for (const method of methods) {
         if (item[method] && item[method].tags.includes(tag.name)) {
-          section.append(details(spec, path, method, item[method]));
+          section.append(details(spec, path, method, item[method], token));
         }
       }
     }
-    main.append(section);
+    place.append(section);
   }
-  // Both fields count as they are typed: there is nothing to submit.
-  document.getElementById('bar').addEventListener('submit', (event) => event.preventDefault());
-  const find = document.getElementById('find');
-  find.addEventListener('input', () => {
-    const word = find.value.trim().toLowerCase();
-    for (const section of main.querySelectorAll('section')) {
+  const wanted = opened && document.getElementById(opened);
+  if (wanted) {
+    wanted.open = true;
+    wanted.scrollIntoView();
+  }
+  return (text) => {
+    const word = text.trim().toLowerCase();
+    for (const section of place.querySelectorAll('section')) {
       let left = 0;
       for (const d of section.querySelectorAll('details')) {
         d.hidden = !d.dataset.words.includes(word);
@@ -218,20 +220,14 @@ function show(spec) {
       }
       section.hidden = left === 0;
     }
-  });
-  const wanted = document.getElementById(location.hash.slice(1));
-  if (wanted) {
-    wanted.open = true;
-    wanted.scrollIntoView();
-  }
+  };
 }
 
-async function load() {
+// load returns the OpenAPI document of this node.
+export async function load() {
   const answer = await fetch('/api/v1/openapi.json', {credentials: 'omit'});
   if (!answer.ok) {
     throw new Error('openapi.json: ' + answer.status);
   }
-  show(await answer.json());
+  return answer.json();
 }
-
-load().catch((error) => document.getElementById('operations').replaceChildren(element('p', {}, String(error))));

@@ -2,7 +2,7 @@
 import { html, useState } from '../dom.js';
 import { useLive } from '../api.js';
 import { Chart } from '../chart.js';
-import { local, number, utc } from '../format.js';
+import { local, millis, number, utc } from '../format.js';
 import { Panel, useMinute } from '../parts.js';
 
 // ranges lists the times that the node stores: minutes of a day, and hours of thirty days.
@@ -87,7 +87,7 @@ export function Charts({ stats, overview }) {
         <${Chart}
           name="Response time"
           ...${shared}
-          format=${(v) => `${number(v)} ms`}
+          format=${millis}
           lines=${[{ label: 'p99', of: 'response_p99_ms', colour: '--blue' }]}
         />
         <${Chart}

@@ -2,7 +2,7 @@
 // severity, the regions, all nodes, the latest events, and the answers by outcome.
 import { html, useRef } from '../dom.js';
 import { useList, useLive } from '../api.js';
-import { decisionWord, none, number, percent, span } from '../format.js';
+import { decisionWord, millis, none, number, percent, span } from '../format.js';
 import { Age, Panel, Share, Status, Waiting } from '../parts.js';
 import { Charts } from './charts.js';
 import { Band } from './conditions.js';
@@ -44,7 +44,7 @@ function Tiles({ stats, domains, overview, nodes }) {
       />
       <${Tile}
         name="p99"
-        value=${overview ? `${number(overview.response_times.p99_ms)} ms` : none}
+        value=${overview ? millis(overview.response_times.p99_ms) : none}
         note="response time, last minute"
       />
       <${Tile}

@@ -1,8 +1,9 @@
 // The status of names, regions and nodes, for the overview.
 import { html } from '../dom.js';
 import { useList, useLive } from '../api.js';
-import { count, none, number, percent, span } from '../format.js';
+import { count, millis, none, number, percent } from '../format.js';
 import { Panel, Status, Waiting, When } from '../parts.js';
+import { Spark } from '../spark.js';
 import { Table } from '../table.js';
 import { AnswerStatus, servingOf, servingTone } from './names.js';
 
@@ -15,32 +16,64 @@ function rankOf(d) {
   return rank ?? (d.serving_backends < d.backend_count ? 2 : 3);
 }
 
-const nameColumns = (rates) => [
-  {
-    title: 'Name',
-    csv: (d) => d.name,
-    cell: (d) => html`<a class="name" href=${'#/names/' + encodeURIComponent(d.name)}>${d.name}</a>`,
-  },
-  {
-    title: 'Serving',
-    csv: (d) => `${d.serving_backends}/${d.backend_count}`,
-    class: 'num',
-    cell: (d) => html`<${Status} tone=${servingTone(d)} word=${servingOf(d)} /> <${AnswerStatus} d=${d} />`,
-  },
-  { title: 'Required', csv: (d) => d.required_backends, class: 'num' },
-  {
-    title: 'QPS',
-    csv: (d) => rates?.names[d.name] || 0,
-    cell: (d) => (rates ? number(rates.names[d.name] || 0) : none),
-    class: 'num',
-  },
-];
+// nameColumns shows names with their metrics by name. A cell without metrics is empty until they arrive.
+const nameColumns = (metrics) => {
+  const of = (d, value) => (metrics?.[d.name] ? value(metrics[d.name]) : none);
+  return [
+    {
+      title: 'Name',
+      csv: (d) => d.name,
+      cell: (d) => html`<a class="name" href=${'#/names/' + encodeURIComponent(d.name)}>${d.name}</a>`,
+    },
+    {
+      title: 'Serving',
+      csv: (d) => `${d.serving_backends}/${d.backend_count}`,
+      class: 'num',
+      cell: (d) => html`<${Status} tone=${servingTone(d)} word=${servingOf(d)} /> <${AnswerStatus} d=${d} />`,
+    },
+    { title: 'Required', csv: (d) => d.required_backends, class: 'num' },
+    {
+      title: 'Last hour',
+      cell: (d) => of(d, (m) => html`
+        <${Spark} values=${m.history} label=${`at most ${number(Math.max(...m.history))} QPS per minute`} />`),
+    },
+    {
+      title: 'QPS',
+      csv: (d) => of(d, (m) => m.queries_per_sec),
+      cell: (d) => of(d, (m) => number(m.queries_per_sec)),
+      class: 'num',
+    },
+    {
+      title: 'Errors',
+      csv: (d) => of(d, (m) => m.error_rate),
+      cell: (d) => of(d, (m) => (m.error_rate > 0
+        ? html`<${Status} tone="bad" word=${percent(m.error_rate)} />`
+        : percent(0, 0))),
+      class: 'num',
+    },
+    {
+      title: 'p99',
+      csv: (d) => of(d, (m) => m.answer_p99_ms ?? none),
+      cell: (d) => of(d, (m) => (m.answer_p99_ms === null
+        ? none
+        : html`<span title=${`of ${count(m.samples, 'sampled answer', 'sampled answers')}`}>${
+          millis(m.answer_p99_ms)}</span>`)),
+      class: 'num',
+    },
+  ];
+};
 
 // NamesBySeverity lists the names with problems first, and then those with the most queries.
 export function NamesBySeverity({ live, rates }) {
   const qps = (d) => rates?.names[d.name] || 0;
   const all = live.data?.domains || [];
   const rows = [...all].sort((a, b) => rankOf(a) - rankOf(b) || qps(b) - qps(a)).slice(0, listed);
+  const names = rows.map((d) => d.name).sort().join(',');
+  const { data } = useLive(
+    names && `/v1/metrics/domains?limit=${listed}&names=${encodeURIComponent(names)}`,
+    { lasting: true },
+  );
+  const metrics = data && Object.fromEntries(data.domains.map((m) => [m.domain, m]));
   return html`
     <${Panel}
       title="Names by severity"
@@ -52,15 +85,14 @@ export function NamesBySeverity({ live, rates }) {
         <${Table}
           caption="names by severity"
           rows=${rows}
-          columns=${nameColumns(rates)}
+          columns=${nameColumns(metrics)}
           keyOf=${(d) => d.name}
           empty="No name."
         />
-        ${rates && html`
-          <p class="dim">
-            QPS: load-balanced answers of this node per second, mean of the last ${span(rates.seconds)}. The tile counts
-            all queries of the last minute, also for other records and errors.
-          </p>`}`}
+        <p class="dim">
+          Load-balanced answers of this node. QPS and errors (SERVFAIL) are of the last one to two minutes. p99 is the
+          time to make an answer, of samples of the last hour; the tile has the response time of all queries.
+        </p>`}
     <//>`;
 }
 
