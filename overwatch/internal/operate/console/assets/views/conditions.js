@@ -3,6 +3,7 @@ import { html } from '../dom.js';
 import { session, useLive } from '../api.js';
 import { aboutName, count, viewOf } from '../format.js';
 import { Age, Command, Waiting } from '../parts.js';
+import { Release } from './holds.js';
 
 // labels replaces the severity of conditions that are worse for clients than for the node.
 const labels = {
@@ -44,7 +45,8 @@ function Sentence({ c }) {
       ${viewOf(c) ? html`<a href=${viewOf(c)}>${head}</a>` : html`<span>${head}</span>`}
       ${reasons && html`<span class="reasons" title=${reasons}>${reasons}</span>`}
     </span>
-    ${' '}<${Command} text=${c.command} />`;
+    ${' '}<${Command} text=${c.command} />
+    ${c.kind === 'agents_held' && html` <${Release} subject=${c.subject} />`}`;
 }
 
 function Group({ list: [first, ...more] }) {

@@ -2,7 +2,7 @@
 import { html, useState } from '../dom.js';
 import { mayOperate, request, useList, useLive } from '../api.js';
 import { Orders } from '../actions.js';
-import { decisionWord, endpoint, none, number, percent, since } from '../format.js';
+import { count, decisionWord, endpoint, none, number, percent, since } from '../format.js';
 import { Edit } from '../form.js';
 import { Panel, Share, Status, Waiting } from '../parts.js';
 import { Table } from '../table.js';
@@ -12,6 +12,7 @@ import { Decision } from './decision.js';
 import { Drains } from './drains.js';
 import { Failback } from './failback.js';
 import { History } from './history.js';
+import { Release } from './holds.js';
 import { Recent } from './recent.js';
 
 const listed = 12; // addresses shown per answer
@@ -142,7 +143,13 @@ function Backends({ name, domain }) {
   const [ordered, order] = useState('');
   const live = useList(`/v1/overwatch/backends?service=${encodeURIComponent(name)}`, 'backends');
   const chosen = live.data?.backends.find((b) => b.id === ordered);
+  const held = live.data?.backends.filter((b) => b.held).length;
   const add = html`
+    ${held > 0 && html`
+      <span>
+        <${Status} word="held" /> mass-failure protection ignores reports about ${count(held, 'backend', 'backends')}
+        ${' '}<${Release} subject=${name} />
+      </span>`}
     <${Edit}
       verb="Add"
       title="a backend"
