@@ -22,6 +22,8 @@ type Region struct {
 	Code string `key:"code" json:"code" usage:"display code; the id of a new region if its name is not a valid id"`
 	// A description, of at most 500 printable characters.
 	Description string `key:"description" json:"description" usage:"description"`
+	// Tags for filters: at most 50, each of at most 64 printable characters, without commas.
+	Tags []string `key:"tags" json:"tags,omitempty" usage:"tags, separated by commas"`
 	// The countries of the nearby clients: ISO 3166-1 alpha-2 codes, such as DE.
 	Countries []string `key:"countries" json:"countries" usage:"countries of its clients, such as DE,FR"`
 	// The continents of the nearby clients: AF, AN, AS, EU, NA, OC, SA.

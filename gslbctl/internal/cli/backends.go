@@ -87,7 +87,7 @@ func (a *app) backendTable(backends []api.Backend, shares map[string]float64) *r
 	t := &render.Table{
 		Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "REGION", Spare: 4}, {Name: "STATUS"},
 			{Name: "SERVES", Spare: 1}, {Name: "WEIGHT", Right: true, Spare: 2}, {Name: "SHARE", Right: true, Spare: 2},
-			{Name: "AGENT", Spare: 5}, {Name: "SEEN", Spare: 6}, {Name: "VALIDATION", Spare: 7},
+			{Name: "AGENT", Spare: 5}, {Name: "SEEN", Spare: 6}, {Name: "OWN CHECK", Spare: 7},
 			{Name: "LATENCY", Right: true, Spare: 8},
 			{Name: "AGENT ID", Wide: true}, {Name: "CHECKED", Wide: true},
 			{Name: "REASON", Spare: 3}},

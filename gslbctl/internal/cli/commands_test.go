@@ -361,6 +361,19 @@ func TestReason_SaysWhatTheAgentJudgesAlone(t *testing.T) {
 	}
 }
 
+// A tag filters the list of regions.
+func TestRegions_AreListedByTag(t *testing.T) {
+	n := startNode(t)
+	n.set("GET /api/v1/regions", api.RegionList{Total: 2, Regions: []api.Region{
+		{ID: "eu", Region: model.Region{Tags: []string{"prod"}}}, {ID: "us"}}})
+	if r := ask(t, "regions list --tag prod -o name", n); r.code != 0 || strings.TrimSpace(r.out) != "eu" {
+		t.Errorf("%+v", r)
+	}
+	if r := ask(t, "regions list --tag none", n); r.code != 0 || !strings.Contains(r.out, "No region has the tag none") {
+		t.Errorf("%+v", r)
+	}
+}
+
 // A tag filters the list of domains. Completion offers the existing tags. For an unknown tag, the message names similar
 // tags.
 func TestDomainsList_ByTag(t *testing.T) {

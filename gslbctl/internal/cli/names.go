@@ -35,6 +35,18 @@ func tagNames(ctx context.Context, c *api.Client) ([]string, error) {
 	return slices.Sorted(maps.Keys(tags)), err
 }
 
+// regionTagNames returns the tags that any region has.
+func regionTagNames(ctx context.Context, c *api.Client) ([]string, error) {
+	list, err := c.Regions(ctx)
+	tags := make(map[string]bool)
+	for _, r := range list.Regions {
+		for _, tag := range r.Tags {
+			tags[tag] = true
+		}
+	}
+	return slices.Sorted(maps.Keys(tags)), err
+}
+
 func agentNames(ctx context.Context, c *api.Client) ([]string, error) {
 	list, err := c.Agents(ctx)
 	return each(list.Agents, func(agent api.Agent) string { return agent.AgentID }), err

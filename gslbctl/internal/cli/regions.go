@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,25 +23,39 @@ func (a *app) regionsCommand() *cobra.Command {
 }
 
 func (a *app) regionsListCommand() *cobra.Command {
-	return cmdline.ListCommand(a.App, "list", "List all regions",
-		(*api.Client).Regions, func(list api.RegionList) *render.Table {
-			t := &render.Table{
-				Columns: []render.Column{{Name: "ID"}, {Name: "HEALTHY", Right: true}, {Name: "ENABLED", Spare: 1},
-					{Name: "CONTINENT", Spare: 2}, {Name: "COUNTRIES", Spare: 4}, {Name: "SOURCE", Spare: 3},
-					{Name: "NAME", Wide: true}, {Name: "CODE", Wide: true}, {Name: "POSITION", Wide: true},
-					{Name: "PRIORITY", Right: true, Wide: true}, {Name: "DESCRIPTION", Wide: true}},
-				Empty: "No region is configured.",
-			}
-			for _, r := range list.Regions {
-				t.AddNamed(r.ID, render.C(r.ID), healthyOf(r.HealthyServers, r.ServerCount),
-					render.C(render.YesNo(r.Enabled)),
-					orNone(r.Continent),
-					orNone(strings.Join(r.Countries, ",")), sourceCell(r.Source, r.Overlay), render.C(r.Name),
-					orNone(r.Code), orNone(position(r)),
-					number(r.Priority), orNone(r.Description))
-			}
-			return t
-		})
+	var tag string
+	ask := func(c *api.Client, ctx context.Context) (api.RegionList, error) {
+		list, err := c.Regions(ctx)
+		if tag != "" {
+			list.Regions = slices.DeleteFunc(list.Regions, func(r api.Region) bool { return !slices.Contains(r.Tags, tag) })
+			list.Total = len(list.Regions)
+		}
+		return list, err
+	}
+	cmd := cmdline.ListCommand(a.App, "list", "List all regions", ask, func(list api.RegionList) *render.Table {
+		t := &render.Table{
+			Columns: []render.Column{{Name: "ID"}, {Name: "HEALTHY", Right: true}, {Name: "ENABLED", Spare: 1},
+				{Name: "CONTINENT", Spare: 2}, {Name: "COUNTRIES", Spare: 4}, {Name: "SOURCE", Spare: 3},
+				{Name: "NAME", Wide: true}, {Name: "CODE", Wide: true}, {Name: "POSITION", Wide: true},
+				{Name: "PRIORITY", Right: true, Wide: true}, {Name: "TAGS", Wide: true},
+				{Name: "DESCRIPTION", Wide: true}},
+			Empty: "No region is configured.",
+		}
+		if tag != "" {
+			t.Empty = "No region has the tag " + tag + "."
+		}
+		for _, r := range list.Regions {
+			t.AddNamed(r.ID, render.C(r.ID), healthyOf(r.HealthyServers, r.ServerCount),
+				render.C(render.YesNo(r.Enabled)), orNone(r.Continent),
+				orNone(strings.Join(r.Countries, ",")), sourceCell(r.Source, r.Overlay), render.C(r.Name),
+				orNone(r.Code), orNone(position(r)), number(r.Priority), orNone(strings.Join(r.Tags, ",")),
+				orNone(r.Description))
+		}
+		return t
+	})
+	cmd.Flags().StringVar(&tag, "tag", "", "only regions that have this `tag`")
+	_ = cmd.RegisterFlagCompletionFunc("tag", a.Complete(regionTagNames))
+	return cmd
 }
 
 // position returns the coordinates of a region in degrees, "" without coordinates.
@@ -59,7 +74,7 @@ func (a *app) regionsShowCommand() *cobra.Command {
 			for _, fact := range [][2]string{
 				{"name", r.Name}, {"enabled", render.YesNo(r.Enabled)}, {"source", r.Source}, {"code", r.Code},
 				{"continent", r.Continent},
-				{"countries", strings.Join(r.Countries, ", ")},
+				{"countries", strings.Join(r.Countries, ", ")}, {"tags", strings.Join(r.Tags, ", ")},
 				{"position", position(r)}, {"priority", strconv.Itoa(r.Priority)}, {"description", r.Description},
 				{"health check", checkSentence(r.HealthCheck)},
 			} {

@@ -104,13 +104,21 @@ func textProblems(d *Domain) (found settings.Problems) {
 	if utf8.RuneCountInString(d.Description) > maxDescription || strings.ContainsFunc(d.Description, notPrintable) {
 		add("description", d.Description, "give at most %d printable characters", maxDescription)
 	}
-	if len(d.Tags) > maxTags {
-		add("tags", strconv.Itoa(len(d.Tags)), "give at most %d tags", maxTags)
+	return append(found, tagProblems(d.Tags)...)
+}
+
+// tagProblems returns the problems of the tags of an object.
+func tagProblems(tags []string) (found settings.Problems) {
+	add := func(key, value, format string, args ...any) {
+		found = append(found, settings.Problem{Key: key, Value: value, Message: fmt.Sprintf(format, args...)})
 	}
-	for at, tag := range d.Tags {
+	if len(tags) > maxTags {
+		add("tags", strconv.Itoa(len(tags)), "give at most %d tags", maxTags)
+	}
+	for at, tag := range tags {
 		if key := "tags[" + strconv.Itoa(at) + "]"; !isTag(tag) {
 			add(key, tag, "give 1 to %d printable characters, without commas and without spaces around them", maxTag)
-		} else if slices.Contains(d.Tags[:at], tag) {
+		} else if slices.Contains(tags[:at], tag) {
 			add(key, tag, "is in this list already: keep one")
 		}
 	}

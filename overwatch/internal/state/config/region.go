@@ -41,6 +41,7 @@ func RegionProblems(r *Region) (found settings.Problems) {
 	}
 	codes("countries", r.Countries, model.IsCountry, "give the two letters of ISO 3166-1 in capitals, such as DE")
 	codes("continents", r.Continents, model.IsContinent, "use AF, AN, AS, EU, NA, OC or SA")
+	found = append(found, tagProblems(r.Tags)...)
 	if (r.Latitude == nil) != (r.Longitude == nil) {
 		add("", r.Name, "has only one of latitude and longitude: give both or none")
 	}

@@ -173,12 +173,13 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			`6: dns.zones[3].name: "bücher.example": write the name as in the DNS, in its A-label form: ` +
 				`xn--bcher-kva.example`}},
 
-		{"regions", "regions:\n- {}\n- {name: a, countries: [de, FR, FR], continents: [EUR]}\n- {name: b, latitude: " +
+		{"regions", "regions:\n- {}\n- {name: a, countries: [de, FR, FR], continents: [EUR], tags: [x, x]}\n- {name: b, latitude: " +
 			"1}\n- {name: c, latitude: 91, longitude: -181}", []string{
 			`2: regions[0].name: is missing: give a name`,
 			`3: regions[1].countries[0]: "de": give the two letters of ISO 3166-1 in capitals, such as DE`,
 			`3: regions[1].countries[2]: "FR": is already countries[1]: remove one`,
 			`3: regions[1].continents[0]: "EUR": use AF, AN, AS, EU, NA, OC or SA`,
+			`3: regions[1].tags[1]: "x": is in this list already: keep one`,
 			`4: regions[2]: "b": has only one of latitude and longitude: give both or none`,
 			`5: regions[3].latitude: "91": give degrees from -90 to 90`,
 			`5: regions[3].longitude: "-181": give degrees from -180 to 180`}},

@@ -90,7 +90,8 @@ function body(spec, title, content) {
 // tryIt makes a form that sends a GET request to this node and shows the answer. token() returns the token or ''.
 function tryIt(path, parameters, token) {
   const inputs = parameters.filter((p) => p.in !== 'header').map((p) => {
-    const input = element('input', {type: 'text', 'aria-label': p.name, placeholder: p.example === undefined ? '' : String(p.example)});
+    const example = p.example === undefined ? '' : String(p.example);
+    const input = element('input', {type: 'text', 'aria-label': p.name, placeholder: example});
     return {parameter: p, input};
   });
   const output = element('pre', {hidden: '', tabindex: '0'});

@@ -129,6 +129,7 @@ function Chosen({ region, flows }) {
           word=${servingOf(region)}
         />
         ${region.countries.length > 0 && html` <span class="dim">clients of ${region.countries.join(', ')}</span>`}
+        ${(region.tags || []).map((t) => html` <span class="tag">${t}</span>`)}
       </p>
       <div class="gets">
         <div class="card">
