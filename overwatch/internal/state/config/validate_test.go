@@ -173,8 +173,8 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			`6: dns.zones[3].name: "bücher.example": write the name as in the DNS, in its A-label form: ` +
 				`xn--bcher-kva.example`}},
 
-		{"regions", "regions:\n- {}\n- {name: a, countries: [de, FR, FR], continents: [EUR], tags: [x, x]}\n- {name: b, latitude: " +
-			"1}\n- {name: c, latitude: 91, longitude: -181}", []string{
+		{"regions", "regions:\n- {}\n- {name: a, countries: [de, FR, FR], continents: [EUR], tags: [x, x]}\n" +
+			"- {name: b, latitude: 1}\n- {name: c, latitude: 91, longitude: -181}", []string{
 			`2: regions[0].name: is missing: give a name`,
 			`3: regions[1].countries[0]: "de": give the two letters of ISO 3166-1 in capitals, such as DE`,
 			`3: regions[1].countries[2]: "FR": is already countries[1]: remove one`,
