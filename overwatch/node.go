@@ -229,7 +229,7 @@ func (n *node) openControl(context.Context, *config.Config) (err error) {
 func (n *node) openReplication(_ context.Context, cfg *config.Config) (err error) {
 	n.replication, err = replication.New(replication.Options{
 		NodeID: cfg.Overwatch.Identity.NodeID, Settings: replication.SettingsOf(cfg), Store: n.store,
-		Follow: n.control.Follow, LeftOut: n.state.LeftOut, Unused: n.state.Unused, Audit: n.audit.EntryOf,
+		Follow: n.control.Follow, LeftOut: n.state.LeftOut, Unused: n.control.Unused, Audit: n.audit.EntryOf,
 		Certificate: n.identity.KeyID,
 		Serving:     func() []string { return conditions.Serving(n.registry.View(), n.judgedDomains()) },
 		Registerer:  n.registerer, Logger: n.componentLogger("replication"),
@@ -472,8 +472,9 @@ func (n *node) openAPI(_ context.Context, cfg *config.Config) (err error) {
 		Events: n.journal, Notifier: n.notifier,
 		Pins: n.trust, Audit: n.audit, Refused: n.refused.Request, History: n.history, Members: n.gossip.Members,
 		HeardFrom: n.gossip.LastAddress, Self: n.self,
-		Drains: drains, Places: n.places, DNSView: n.view, Decisions: n.decisions, CheckNow: n.validator.CheckNow,
-		Hints: n.peerHints, Logger: n.componentLogger("api"),
+		Drains: drains, OmittedRecords: n.publisher.Omitted, Places: n.places, DNSView: n.view, Decisions: n.decisions,
+		CheckNow: n.validator.CheckNow,
+		Hints:    n.peerHints, Logger: n.componentLogger("api"),
 	}
 	if cfg.OneListener() {
 		o.Metrics = metrics.Handler(n.registerer, n.componentLogger("metrics"))

@@ -72,6 +72,7 @@ func (n *node) run(ctx context.Context, hangups <-chan os.Signal) error {
 	outer.Go(func() error { return n.control.WatchDatabase(ctx) })
 	outer.Go(func() error { return n.control.WatchFile(ctx) })
 	outer.Go(func() error { return n.control.WatchTargets(ctx) })
+	outer.Go(func() error { return n.control.ExpireRecords(ctx) })
 	outer.Go(func() error { return n.events.Load().Run(ctx) })
 	outer.Go(func() error { return n.events.Load().FollowAuditLog(ctx) })
 	outer.Go(func() error { return n.notifier.Run(ctx) })

@@ -18,6 +18,7 @@ const wholeDocument = `{"owner":"test","prune":true,"force":true,"document":{
 		"agent":"nobody","owner":"test","host":"h.example","health_check":` + checkHTTPS + `},
 		{"service":"name.test.gslb.test","target":"lb.invalid","port":80,"region":"plan","allowed_cidrs":["10.0.0.0/8"]}],
 	"mappings":[{"cidr":"203.0.113.64/26","region":"plan","comment":"for a test","owner":"test"}],
+	"records":[{"name":"plan-record.test.gslb.test","type":"TXT","ttl":9,"data":["x"],"expires_at":null,"owner":"test"}],
 	"agents":[{"name":"plan-agent","address":"192.0.2.78","port":7946,"region":"plan","version":"1","owner":"test"}],
 	"settings":[{"section":"dns","values":{"max_udp_size":1400}}]}}`
 
@@ -35,7 +36,7 @@ domains: [{name: app.test.gslb.test, regions: [eu]}]
 var (
 	shapePlan = "applied:b changes:a unchanged:i force:a generated_at:t answers.counted:i answers.total:i " +
 		"answers.elsewhere_percent:n answers.unused:a" + optional("changes[].action:s{create|update|delete} "+
-		"changes[].kind:s{region|domain|server|mapping|agent|settings|key} changes[].id:s changes[].owner:s "+
+		"changes[].kind:s{region|domain|server|mapping|record|agent|settings|key} changes[].id:s changes[].owner:s "+
 		"changes[].fields[].name:s changes[].fields[].before:s changes[].fields[].after:s answers.skipped:i "+
 		"restart_required:a "+
 		each("answers.losses[].", "name:s answer:s{none|last_resort} query_types:a serving:i minimum:i")+" "+
@@ -60,6 +61,7 @@ var (
 			"health_check.path:s health_check.interval:s health_check.timeout:s health_check.healthy_threshold:i "+
 			"health_check.unhealthy_threshold:i health_check.expected_status:s "+shapeHealthCheck) + " " +
 		each("mappings[].", "cidr:s region:s comment:s owner:s") + " " +
+		each("records[].", "name:s type:s ttl:i data:a expires_at:t owner:s") + " " +
 		each("agents[].", "name:s address:s port:i region:s version:s owner:s") + " " +
 		each("settings[].", "section:s values:o"))
 )

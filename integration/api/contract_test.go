@@ -55,8 +55,9 @@ type fixture struct {
 
 // contract returns at least one row for each method of each path. In the order of the rows, the required objects exist.
 func (f fixture) contract() []row {
-	return slices.Concat(f.healthRows(), f.domainRows(), f.serverRows(), f.regionRows(), f.nodeRows(), f.dnssecRows(),
-		f.backendRows(), f.configRows(), f.eventRows(), f.metricRows(), f.routingRows(), f.tokenRows(), f.agentRows())
+	return slices.Concat(f.healthRows(), f.domainRows(), f.serverRows(), f.regionRows(), f.recordRows(), f.nodeRows(),
+		f.dnssecRows(), f.backendRows(), f.configRows(), f.eventRows(), f.metricRows(), f.routingRows(), f.tokenRows(),
+		f.agentRows())
 }
 
 // plannedStart returns the member starts_at of a body, for a start in an hour.

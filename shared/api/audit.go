@@ -56,7 +56,7 @@ const (
 	AuditClearWeight   = "clear_weight"
 	AuditClearOverride = "clear_override"
 	AuditBegin         = "begin"    // a planned override, weight or drain takes effect; the actor is the node
-	AuditExpire        = "expire"   // an override, weight or drain expires; the actor is the node
+	AuditExpire        = "expire"   // an override, weight, drain or DNS record expires; the actor is the node
 	AuditHold          = "hold"     // mass-failure protection begins a hold of agent reports; the actor is the node
 	AuditRelease       = "release"  // a hold ends
 	AuditFailback      = "failback" // an operator returns the clients of regions that were down

@@ -26,6 +26,7 @@ type Document struct {
 	Domains  []DocumentDomain  `json:"domains,omitempty"`
 	Servers  []DocumentServer  `json:"servers,omitempty"`
 	Mappings []DocumentMapping `json:"mappings,omitempty"`
+	Records  []DocumentRecords `json:"records,omitempty"`
 	Agents   []DocumentAgent   `json:"agents,omitempty"`
 	// Settings belong to the cluster: they have no owner, and Prune does not apply to them.
 	Settings []DocumentSettings `json:"settings,omitempty"`
@@ -43,6 +44,9 @@ type DocumentServer = model.Patch[model.Server]
 
 // DocumentMapping is a mapping of a Document.
 type DocumentMapping = model.Patch[model.Mapping]
+
+// DocumentRecords are the records of a name and type. They replace the records of the name and type without expires_at.
+type DocumentRecords = model.Patch[model.RecordSet]
 
 // DocumentAgent is an announced agent. A Document does not contain pins.
 type DocumentAgent struct {

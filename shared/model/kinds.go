@@ -28,6 +28,7 @@ func Kinds() []Kind {
 		{KindRegion, "regions", "region", DecodeObject[Region]},
 		{KindDomain, "domains", "domain", DecodeObject[Domain]},
 		{KindMapping, "mappings", "geo_mapping", DecodeObject[Mapping]},
+		{KindRecord, "records", "record", DecodeObject[Record]},
 	}
 }
 

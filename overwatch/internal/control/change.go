@@ -142,8 +142,8 @@ func (p *Plane) applyTogether(ctx context.Context, batch []*edit) error {
 }
 
 // activate applies a set without the objects in left. kinds are the kinds of definitions that differ from the current
-// set. refuseMixed is as in publish.Settings. After validation, activate calls store. stored reports whether an error
-// occurred after store had succeeded. After an error of store or an earlier error, the current set stays active.
+// set. refuseMixed sets RefuseMixed and RefuseOmitted of publish.Settings. After validation, activate calls store.
+// stored reports whether an error occurred after store had succeeded. After an error of store or an earlier error, the current set stays active.
 func (p *Plane) activate(ctx context.Context, next *definitions.Set, left leftOut, kinds definitions.Kinds,
 	refuseMixed bool, attached []definitions.Attached, store func() error) (stored bool, err error) {
 	addresses, err := publish.NodeAddresses(p.o.Listening())
@@ -222,7 +222,7 @@ func (p *Plane) publishAnswers(ctx context.Context, cfg *config.Config, addresse
 	if err != nil {
 		return err
 	}
-	wanted.RefuseMixed = refuseMixed
+	wanted.RefuseMixed, wanted.RefuseOmitted = refuseMixed, refuseMixed
 	err = p.o.Publisher.Reconfigure(ctx, wanted, commit)
 	if problems, unservable := errors.AsType[settings.Problems](err); unservable {
 		return withoutKeys(problems)

@@ -78,9 +78,16 @@ func (p *Plane) followDefined(keys []replica.Key, refused map[replica.Key]error)
 			refused[key] = err
 		}
 	}
+	batch, notes := p.expireReceived(draft, keys)
 	next := draft.Set()
 	_, kinds := p.set.Changes(next)
-	keepSerial := func() error { p.KeepSerials(p.o.Publisher.Serial()); return nil }
+	keepSerial := func() error {
+		p.KeepSerials(p.o.Publisher.Serial())
+		if batch.Empty() {
+			return nil
+		}
+		return p.store.Write(batch, notes...)
+	}
 	left := p.left.remaining(p.set, next)
 	if kinds.Settings { // settings of another node may contradict the file of this node
 		_, _, left = p.join(p.file, next, nil)

@@ -136,7 +136,7 @@ func configuredAddresses(c *config.Config) []netip.Addr {
 // the node's DNS listeners. For checks, addresses may be nil.
 func DNSSettings(cfg *config.Config, addresses []netip.Addr) publish.Settings {
 	return publish.Settings{
-		DNS: cfg.DNS, Domains: cfg.Domains, Defined: cfg.Defined(), Regions: cfg.Regions,
+		DNS: cfg.DNS, Domains: cfg.Domains, Defined: cfg.Defined(), Records: cfg.Records(), Regions: cfg.Regions,
 		NodeID: cfg.Overwatch.Identity.NodeID, Addresses: addresses, Denial: cfg.Overwatch.DNSSEC.Denial,
 	}
 }

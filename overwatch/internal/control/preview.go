@@ -88,7 +88,7 @@ func (p *Plane) viewOf(cfg *config.Config, refuseMixed bool, backends publish.Ba
 	if err != nil {
 		return nil, err
 	}
-	next.RefuseMixed = refuseMixed
+	next.RefuseMixed, next.RefuseOmitted, next.Omitted = refuseMixed, refuseMixed, p.o.Publisher.Omitted()
 	problems := publish.Check(next)
 	if len(problems) > 0 && refuseMixed && p.mixed() { // a change may leave an already mixed state
 		next.RefuseMixed = false
@@ -97,6 +97,7 @@ func (p *Plane) viewOf(cfg *config.Config, refuseMixed bool, backends publish.Ba
 	if len(problems) > 0 {
 		return nil, withoutKeys(problems)
 	}
+	next.Records = nil // the view is for load-balanced names
 	unwanted := func(d config.Domain) bool { return !wanted(d.Name) }
 	next.Domains = slices.DeleteFunc(slices.Clone(next.Domains), unwanted)
 	next.Defined = slices.DeleteFunc(slices.Clone(next.Defined), unwanted)
@@ -113,7 +114,7 @@ func (p *Plane) viewOf(cfg *config.Config, refuseMixed bool, backends publish.Ba
 
 // mixed reports whether an active zone has domains with dnssec_enabled: false and other domains.
 func (p *Plane) mixed() bool {
-	inForce := DNSSettings(p.Config(), nil)
+	inForce := DNSSettings(p.Config().WithRecords(nil), nil)
 	inForce.RefuseMixed = true
 	return len(publish.Check(inForce)) > 0
 }

@@ -37,6 +37,9 @@ type State struct {
 	set   *definitions.Set  // the definitions of the API, with definitions that the file hides
 	left  leftOut           // objects of set that do not fit the file
 
+	// recordsChanged has a token after the records of the API may have changed.
+	recordsChanged chan struct{}
+
 	shown         atomic.Pointer[shown]
 	current       atomic.Pointer[current]
 	creationTimes atomic.Pointer[creationTimes]
@@ -79,7 +82,11 @@ func OpenState(o StateOptions) (*State, error) {
 	if err != nil {
 		return nil, fmt.Errorf("loading the definitions of the API: %w", err)
 	}
-	s := &State{log: o.Logger, store: o.Store, logging: o.Logging, set: set}
+	s := &State{log: o.Logger, store: o.Store, logging: o.Logging, set: set, recordsChanged: make(chan struct{}, 1)}
+	if err := s.dropExpired(); err != nil {
+		return nil, fmt.Errorf("removing expired records: %w", err)
+	}
+	set = s.set
 	if s.geography, err = newGeography(o.Registerer, o.Logger); err != nil {
 		return nil, err
 	}
@@ -174,6 +181,7 @@ func (s *State) setFile(file *config.Config, left leftOut) {
 // publish publishes a set, without the objects that the file hides, to readers.
 func (s *State) publish(base *config.Config, set *definitions.Set) {
 	s.shown.Store(&shown{base, set.Unhidden(base, s.names), s.left})
+	s.signalRecords()
 }
 
 // join returns a file joined with the definitions of the API, and the file with the overlays and settings of the API.
@@ -187,7 +195,7 @@ func (s *State) join(file *config.Config, set *definitions.Set, addresses []neti
 		if err != nil {
 			return false
 		}
-		c := set.Join(over, names)
+		c := set.Join(over, names).WithRecords(nil) // the publisher omits records that cannot be served
 		return len(publish.Check(DNSSettings(c, addresses)))+len(checkPlaces(c)) == 0
 	}
 	if !fits.Empty() && !serves(fits) { // the file was validated when it was read
@@ -246,7 +254,7 @@ func (s *State) fitting(set *definitions.Set, serves func(*definitions.Set) bool
 	fits.Domains = nil
 	if !serves(&fits) {
 		s.log.Error().Msg("the regions and mappings of the API do not go with the configuration and have no effect")
-		fits = definitions.Set{Settings: fits.Settings, Nodes: set.Nodes, Tokens: set.Tokens}
+		fits = definitions.Set{Settings: fits.Settings, Records: set.Records, Nodes: set.Nodes, Tokens: set.Tokens}
 	}
 	fits.Domains = map[string]*model.Domain{}
 	addServable(set.Domains, fits.Domains, slices.Sorted(maps.Keys(set.Domains)), func() bool { return serves(&fits) },

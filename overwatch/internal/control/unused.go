@@ -39,6 +39,16 @@ func (s *State) Unused(objects []replica.Object) (list []api.ReplicationRefused)
 	return list
 }
 
+// Unused lists the objects without effect, and the DNS records that the node does not serve.
+func (p *Plane) Unused(objects []replica.Object) []api.ReplicationRefused {
+	list := p.State.Unused(objects)
+	omitted := p.o.Publisher.Omitted()
+	for _, key := range slices.Sorted(omitted.Names()) {
+		list = append(list, api.ReplicationRefused{Kind: store.KindRecord, Name: key, Reason: omitted.Get(key)})
+	}
+	return list
+}
+
 // unused has the lookup tables of State.Unused.
 type unused struct {
 	set              *definitions.Set

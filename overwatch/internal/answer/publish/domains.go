@@ -248,8 +248,9 @@ func (p *plan) planZone(z *zonePlan, before *plan) *zonePlan {
 		return was
 	}
 	e.sortNames()
-	if was != nil {
+	if z.kept = kept; was != nil {
 		z.Balanced, z.version.names = was.Balanced, was.version.names
+		z.Added, z.version.added = was.Added, was.version.added
 	}
 	z.Balanced, z.Unshared = edited(z.Balanced, e), e.renewed
 	z.takeTypes(was, e)
@@ -258,6 +259,7 @@ func (p *plan) planZone(z *zonePlan, before *plan) *zonePlan {
 	if kept {
 		soa := *was.SOA
 		z.SOA, z.static, z.types, z.nameservers, z.elsewhere = &soa, was.static, was.types, was.nameservers, was.elsewhere
+		z.aliases = was.aliases
 	} else {
 		z.types = make(map[string][]uint16)
 		p.authority(z, z.from)

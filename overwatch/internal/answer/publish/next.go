@@ -78,6 +78,7 @@ func (p *Publisher) publishNext(ctx context.Context, n *next, between func()) er
 	p.numbered(n.plan)
 	relaid := n.plan.relaid || n.plan.resigned
 	p.positions, p.plan = n.positions, n.plan
+	p.omitted.Store(n.plan.api.omitted)
 	for _, why := range n.plan.mixtures {
 		p.log.Warn().Msg(why + ": the zone is signed")
 	}

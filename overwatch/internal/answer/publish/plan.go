@@ -35,6 +35,8 @@ type plan struct {
 	lastRule *policy.Rules      // most domains share the rules of the previous domain
 	lastFrom *config.Domain     // the domain of lastRule
 
+	api apiRecords
+
 	byPriority []string // regions in the order of their priorities; nil: equal priorities
 }
 
@@ -56,7 +58,9 @@ type zonePlan struct {
 	unsigned    bool                // unsigned even if the node signs
 	mixed       bool                // the zone is signed, and some of its domains are configured as unsigned
 	static      []dns.RR            // the records without DNSKEY, CDS and CDNSKEY
-	types       map[string][]uint16 // of the records, by fqdn
+	types       map[string][]uint16 // of the static records, by fqdn
+	aliases     map[string]string   // targets of the static CNAME records, by owner, both fqdn
+	kept        bool                // the static records equal the records of the previous plan
 	version     version
 }
 
@@ -150,6 +154,7 @@ func newPlan(s Settings, before *plan, known map[string]*domain, moved bool) *pl
 		p.zones[i] = p.planZone(z, before)
 		p.byApex[z.Apex] = p.zones[i]
 	}
+	p.planRecords(before)
 	for _, z := range p.zones {
 		if z.plan == p || z.elsewhere || p.relaid {
 			p.checkNameservers(z)
@@ -252,7 +257,7 @@ func (p *plan) rulesFrom(c *config.Domain, regions []string) *policy.Rules {
 
 // longestTTL returns the longest TTL of the plan's zones and domains, in seconds.
 func (p *plan) longestTTL() uint32 {
-	longest := max(p.settings.DNS.Apex(), uint32(max(p.settings.DNS.Negative(), 0)))
+	longest := max(p.settings.DNS.Apex(), uint32(max(p.settings.DNS.Negative(), 0)), p.api.longest())
 	for _, d := range p.domains {
 		longest = max(longest, d.rules.TTL)
 	}

@@ -21,6 +21,8 @@ type Publisher struct {
 	view   atomic.Pointer[zone.View]
 	latest atomic.Uint32 // serial
 
+	omitted atomic.Pointer[Omitted]
+
 	longest atomic.Uint32 // longest TTL of all current answers in seconds
 
 	// The publishing goroutine owns the following fields: the caller of New, then the goroutine of Run.

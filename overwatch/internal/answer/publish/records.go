@@ -8,6 +8,7 @@ import (
 	"github.com/miekg/dns"
 
 	"gslb.internal/overwatch/internal/answer/zone"
+	"gslb.internal/overwatch/internal/state/zonefile"
 	"gslb.internal/shared/settings"
 )
 
@@ -63,6 +64,10 @@ func (p *plan) records(z *zonePlan) {
 			p.wrong(key, line, "no record in it; write for example \"@ TXT \\\"v=spf1 -all\\\"\"")
 		}
 	}
+	z.aliases = make(map[string]string, len(aliases))
+	for _, a := range aliases {
+		z.aliases[a.owner] = a.target
+	}
 	p.ownAddresses(z)
 	p.checkAliasChains(aliases)
 	p.checkWildcardAliases(z, aliases)
@@ -95,7 +100,7 @@ func (p *plan) checkSizes(z *zonePlan) {
 
 // record adds a valid record to a zone. It adds an alias to aliases too.
 func (p *plan) record(z *zonePlan, aliases []alias, key, line string, rr dns.RR) []alias {
-	rr, err := plain(rr)
+	rr, err := zonefile.Plain(rr)
 	if err != nil {
 		p.wrong(key, line, "it cannot be sent: %s", strings.TrimPrefix(err.Error(), "dns: "))
 		return aliases
@@ -109,18 +114,6 @@ func (p *plan) record(z *zonePlan, aliases []alias, key, line string, rr dns.RR)
 		aliases = append(aliases, alias{key: key, line: line, owner: fqdn(rr.Hdr.Name), target: fqdn(rr.Target)})
 	}
 	return aliases
-}
-
-// plain returns a record with names in presentation form without unnecessary escapes, so that equal names have equal
-// texts.
-func plain(rr dns.RR) (dns.RR, error) {
-	wire := make([]byte, dns.Len(rr)+1)
-	end, err := dns.PackRR(rr, wire, 0, nil, false)
-	if err != nil {
-		return nil, err
-	}
-	rr, _, err = dns.UnpackRR(wire[:end], 0)
-	return rr, err
 }
 
 // alias is a CNAME record of a zone with its source line.

@@ -15,15 +15,16 @@ import (
 // With several changes per second, serials run ahead of the time. A new zone starts above Options.Serial and the
 // serials of removed zones, so that serials never decrease after a restart or when a removed zone returns.
 type version struct {
-	records [sha256.Size]byte
-	names   sum
+	records [sha256.Size]byte // SOA and static records
+	names   sum               // load-balanced names
+	added   sum               // records of the API
 	serial  uint32
 }
 
-// sum is an order-independent hash of a set of load-balanced names.
+// sum is an order-independent hash of a set of names or records.
 type sum [4]uint64
 
-// add adds a name; with times -1 it removes it.
+// add adds a name or record; with times -1 it removes it.
 func (s *sum) add(name string, times int) {
 	hash := sha256.Sum256([]byte(name))
 	for i := range s {
@@ -41,21 +42,41 @@ func (s *sum) addAll(names []string, times int) {
 // number sets the serial of a zone with a known sum. was is the zone in the previous plan, or nil.
 func (z *zonePlan) number(was *zonePlan, floor uint32, now time.Time) {
 	z.SOA.Serial = 0
-	hash := sha256.New()
-	for _, rr := range append([]dns.RR{z.SOA}, z.Records...) {
-		hash.Write([]byte(rr.String()))
-		hash.Write([]byte{'\n'})
+	if z.hasStatic(was) {
+		z.version.records = was.version.records
+	} else {
+		z.version.records = hashOf(append([]dns.RR{z.SOA}, z.Records...))
 	}
-	z.version.records = [sha256.Size]byte(hash.Sum(nil))
 	switch {
 	case was == nil:
 		z.version.serial = SerialAfter(floor, now)
-	case was.version.records == z.version.records && was.version.names == z.version.names:
+	case was.version.records == z.version.records && was.version.names == z.version.names &&
+		was.version.added == z.version.added:
 		z.version.serial = was.version.serial
 	default:
 		z.version.serial = SerialAfter(was.version.serial, now)
 	}
 	z.SOA.Serial = z.version.serial
+}
+
+// hasStatic reports whether the zone shares its static records with the previous plan and has an equal SOA record,
+// except for the serial.
+func (z *zonePlan) hasStatic(was *zonePlan) bool {
+	if was == nil || len(z.Records) != len(was.Records) || len(z.Records) > 0 && &z.Records[0] != &was.Records[0] {
+		return false
+	}
+	soa := *was.SOA
+	soa.Serial = z.SOA.Serial
+	return soa == *z.SOA
+}
+
+func hashOf(records []dns.RR) [sha256.Size]byte {
+	hash := sha256.New()
+	for _, rr := range records {
+		hash.Write([]byte(rr.String()))
+		hash.Write([]byte{'\n'})
+	}
+	return [sha256.Size]byte(hash.Sum(nil))
 }
 
 // SerialAfter returns the next serial of a zone that changes now: the time in seconds, or last + 1 if the time is not

@@ -19,6 +19,7 @@ type Settings struct {
 	DNS     config.DNS
 	Domains []config.Domain // domains of the files
 	Defined []config.Domain // domains of the API
+	Records *config.Records // records of the API
 	// Regions contains the regions of clients, in the order from which Places was compiled.
 	Regions []config.Region
 	// Places maps clients to regions and positions; nil means that clients have no region.
@@ -33,6 +34,10 @@ type Settings struct {
 	// RefuseMixed reports a problem for a zone with signed and unsigned domains (dnssec_enabled: false). Otherwise the
 	// zone is signed, which is safe for all its names.
 	RefuseMixed bool
+	// RefuseOmitted reports a problem for each record of the API that cannot be served and that neither Omitted nor the
+	// previous settings omit. Otherwise such a record is omitted.
+	RefuseOmitted bool
+	Omitted       *Omitted
 }
 
 // allDomains yields the domains of the files by their numbers, then the domains of the API.

@@ -97,7 +97,7 @@ func (p *plan) changeableZone(i int) *zonePlan {
 	}
 	own := *z
 	soa := *z.SOA
-	own.plan, own.SOA, own.Unshared = p, &soa, nil
+	own.plan, own.SOA, own.Unshared, own.kept = p, &soa, nil, true
 	p.zones[i], p.byApex[z.Apex] = &own, &own
 	return &own
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 
 	"github.com/miekg/dns"
+
+	"gslb.internal/overwatch/internal/leaf/shardmap"
 )
 
 // Contents describes the desired state of one zone. Names are in zone-file form. A record with an owner outside the
@@ -17,6 +19,10 @@ type Contents struct {
 	Balanced []string // load-balanced names, ascending and unique
 	Unshared []string // names of Balanced that New does not share, because a Writer will change their answers
 
+	// Added contains more static records by owner, as dns.CanonicalName returns it. If Records is the same list as in the
+	// previous view, the cost of New depends on the changes of Added and not on the number of records.
+	Added *shardmap.Map[*NameRecords]
+
 	// Types holds the record types of load-balanced names with types other than A and AAAA. If the types of a name are
 	// not the same pointers as in the previous view, Unshared must contain the name.
 	Types map[string][]*Type
@@ -25,6 +31,9 @@ type Contents struct {
 	Denial Denial   // used by signed zones
 	DS     []dns.RR // DS records of the zone's keys, for a signed parent zone in the same view
 }
+
+// NameRecords are records with the same owner. It is immutable.
+type NameRecords struct{ Records []dns.RR }
 
 // New returns the view that replaces previous. previous is nil for the first view. The new view shares a zone with
 // previous if its Contents is the same pointer and its child zones have the same DS records. In other zones, the view

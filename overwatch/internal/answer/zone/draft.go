@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/miekg/dns"
+
+	"gslb.internal/overwatch/internal/leaf/shardmap"
 )
 
 // draft builds a zone from the previous zone and the differences.
@@ -53,11 +55,7 @@ func (d *draft) applyContents() error {
 	if d.rebuild {
 		was = &Contents{}
 	}
-	before, err := d.collectStatic(d.previous, was)
-	if err != nil {
-		return err
-	}
-	after, err := d.collectStatic(d.zone, d.zone.contents)
+	changed, err := d.changedStatic(was)
 	if err != nil {
 		return err
 	}
@@ -67,16 +65,16 @@ func (d *draft) applyContents() error {
 			return err
 		}
 	}
-	for name := range before {
-		if after[name].records == nil && !after[name].cut {
-			if err := d.setStatic(name, staticRecords{}); err != nil {
+	for name, s := range changed {
+		if s.isEmpty() {
+			if err := d.setStatic(name, s); err != nil {
 				return err
 			}
 		}
 	}
 	// Shorter names are first, so that a delegation exists before the names below it are added.
-	for _, name := range slices.SortedFunc(maps.Keys(after), func(a, b canonical) int { return len(a) - len(b) }) {
-		if s := after[name]; !s.equal(before[name]) {
+	for _, name := range slices.SortedFunc(maps.Keys(changed), func(a, b canonical) int { return len(a) - len(b) }) {
+		if s := changed[name]; !s.isEmpty() {
 			if err := d.setStatic(name, s); err != nil {
 				return err
 			}
@@ -90,26 +88,84 @@ func (d *draft) applyContents() error {
 	return d.unshareNames()
 }
 
+// changedStatic returns the new static records of each name whose static records differ from was, the previous
+// contents. It sets the fixed records of the zone. If both contents have the same list of records, the cost depends on
+// the changes of Contents.Added.
+func (d *draft) changedStatic(was *Contents) (map[canonical]staticRecords, error) {
+	c, before := d.zone.contents, d.previous.fixed
+	shared := before != nil && was.SOA != nil && c.SOA != nil && was.Signer == c.Signer && was.Denial == c.Denial &&
+		len(was.Records) == len(c.Records) && (len(c.Records) == 0 || &was.Records[0] == &c.Records[0]) &&
+		slices.EqualFunc(d.previous.cuts, d.zone.cuts, cut.equal)
+	names := make(map[canonical]bool)
+	if d.zone.fixed = before; shared {
+		names[d.zone.apex] = true // the SOA record
+	} else {
+		var err error
+		if d.zone.fixed, err = d.collectFixed(d.zone, c); err != nil {
+			return nil, err
+		}
+		if was.SOA == nil {
+			before = nil
+		}
+		for _, all := range []map[canonical]staticRecords{before, d.zone.fixed} {
+			for name := range all {
+				names[name] = true
+			}
+		}
+		names[d.zone.apex] = true
+	}
+	for text := range shardmap.Changes(was.Added, c.Added) {
+		name, err := d.parseName(text)
+		if err != nil {
+			return nil, err
+		}
+		names[name] = true
+	}
+	changed := make(map[canonical]staticRecords)
+	for name := range names {
+		if s := c.staticOf(d.zone.apex, d.zone.fixed, name); !s.equal(was.staticOf(d.zone.apex, before, name)) {
+			changed[name] = s
+		}
+	}
+	return changed, nil
+}
+
+// staticOf returns the static records of a name. fixed contains the records except the SOA and Added.
+func (c *Contents) staticOf(apex canonical, fixed map[canonical]staticRecords, name canonical) staticRecords {
+	s := fixed[name]
+	if name == apex && c.SOA != nil {
+		s.records = append([]dns.RR{c.SOA}, s.records...)
+	}
+	if c.Added.Len() > 0 {
+		if more := c.Added.Get(name.String()); more != nil {
+			s.records = append(slices.Clip(s.records), more.Records...)
+		}
+	}
+	return s
+}
+
 // staticRecords holds the static (not load-balanced) records of a name.
 type staticRecords struct {
 	records []dns.RR
 	cut     bool // the name is a delegation to a child zone; the records are DS records
 }
 
+func (s staticRecords) isEmpty() bool { return len(s.records) == 0 && !s.cut }
+
 func (s staticRecords) equal(other staticRecords) bool {
 	return s.cut == other.cut && equalRecords(s.records, other.records)
 }
 
-// collectStatic returns the static records of contents by owner.
-func (d *draft) collectStatic(z *Zone, c *Contents) (map[canonical]staticRecords, error) {
+// collectFixed returns the static records of contents by owner, except the SOA record and Added.
+func (d *draft) collectFixed(z *Zone, c *Contents) (map[canonical]staticRecords, error) {
 	all := make(map[canonical]staticRecords)
 	if c.SOA == nil {
 		return all, nil
 	}
-	records := append([]dns.RR{c.SOA}, c.Records...)
+	records := c.Records
 	if c.Signer != nil && c.Denial == NSEC3 {
 		header := dns.RR_Header{Name: c.Apex, Rrtype: dns.TypeNSEC3PARAM, Class: dns.ClassINET}
-		records = append(records, &dns.NSEC3PARAM{Hdr: header, Hash: dns.SHA1})
+		records = append(slices.Clip(records), &dns.NSEC3PARAM{Hdr: header, Hash: dns.SHA1})
 	}
 	for _, rr := range records {
 		name, err := d.parseName(rr.Header().Name)

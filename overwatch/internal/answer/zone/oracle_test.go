@@ -301,11 +301,11 @@ func (r *oracle) cover(zone *Zone, o owned) {
 
 // declared returns the RRset of a name from the contents of the zone.
 func (z *Zone) declared(name canonical, rtype uint16) (list []dns.RR) {
-	all, err := (&draft{zone: z}).collectStatic(z, z.contents)
+	fixed, err := (&draft{zone: z}).collectFixed(z, z.contents)
 	if err != nil {
 		panic(err)
 	}
-	for _, rr := range all[name].records {
+	for _, rr := range z.contents.staticOf(z.apex, fixed, name).records {
 		if rr.Header().Rrtype == rtype {
 			list = append(list, rr)
 		}

@@ -34,7 +34,8 @@ type Zone struct {
 	chain              *chain // nil if the zone is not signed
 	apexWildcardDenial *link  // proves that the apex has no wildcard directly below; nil if it has one
 	contents           *Contents
-	cuts               []cut // child zones, ascending
+	fixed              map[canonical]staticRecords // of contents, see collectFixed; it may be shared and is never changed
+	cuts               []cut                       // child zones, ascending
 }
 
 // owner is an existing name of a zone. Empty non-terminals and delegations to child zones are also owners.

@@ -78,7 +78,8 @@ const (
 // sections returns the sections in the order of plans. A kind of declared objects needs no code of its own.
 func sections() []*section {
 	own := map[string]func(definitions.Declared) *section{model.KindRegion: regionSection,
-		model.KindDomain: domainSection, model.KindMapping: mappingSection, agentKind: agentSection}
+		model.KindDomain: domainSection, model.KindMapping: mappingSection,
+		model.KindRecord: recordSection, agentKind: agentSection}
 	list := []*section{}
 	for _, k := range definitions.AllDeclared() {
 		if made := own[k.Name()]; made != nil {

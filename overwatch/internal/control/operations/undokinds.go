@@ -59,6 +59,7 @@ func (op *Operations) newUndoKinds() map[string]undoKind {
 			kinds[k.Resource()] = op.undoDeclared(k)
 		}
 	}
+	kinds[recordResource] = op.undoRecordChange() // an entry can have several records
 	return kinds
 }
 

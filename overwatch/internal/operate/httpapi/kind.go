@@ -10,6 +10,7 @@ const (
 	KindDomain     Kind = store.KindDomain
 	KindRegion     Kind = store.KindRegion
 	KindMapping    Kind = store.KindMapping
+	KindRecord     Kind = store.KindRecord
 	KindServer     Kind = store.KindServer
 	KindOverride   Kind = store.KindOverride
 	KindWeight     Kind = store.KindWeight

@@ -57,8 +57,8 @@ func Operations() []Operation {
 	return withWait(slices.Concat(serviceOperations(), serverOperations(), domainOperations(), failbackOperations(),
 		overwatchOperations(),
 		brakeOperations(),
-		pinOperations(), nodeOperations(), geoOperations(), regionOperations(), sectionOperations(), dnssecOperations(),
-		rolloverOperations(), auditOperations(), metricsOperations(), domainMetricsOperations(),
+		pinOperations(), nodeOperations(), geoOperations(), recordOperations(), regionOperations(), sectionOperations(),
+		dnssecOperations(), rolloverOperations(), auditOperations(), metricsOperations(), domainMetricsOperations(),
 		configOperations(), routingOperations(),
 		documentOperations(), replicationOperations(), eventOperations(),
 		notificationOperations(), tokenOperations()))

@@ -99,6 +99,8 @@ type Options struct {
 	CheckNow func(ctx context.Context, wants func(registry.ID) bool) ([]registry.CheckResult, error)
 	// Places returns the location table of DNS clients.
 	Places func() *geo.Table
+	// OmittedRecords returns the records of the API that DNS does not serve.
+	OmittedRecords func() *publish.Omitted
 	// DNSView returns the published view of DNS answers.
 	DNSView func() *zone.View
 	// Decisions counts and samples answers of load-balanced names.
@@ -178,6 +180,9 @@ type Pins interface {
 func (o *Options) complete() error {
 	if o.Now == nil {
 		o.Now = time.Now
+	}
+	if o.OmittedRecords == nil {
+		o.OmittedRecords = func() *publish.Omitted { return nil }
 	}
 	if o.CreatedAt == nil {
 		o.CreatedAt = func(string) time.Time { return time.Time{} }

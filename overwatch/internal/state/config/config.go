@@ -8,7 +8,9 @@ import (
 	"net/netip"
 	"time"
 
+	"gslb.internal/overwatch/internal/leaf/shardmap"
 	"gslb.internal/shared/logging"
+	"gslb.internal/shared/model"
 	"gslb.internal/shared/settings"
 )
 
@@ -38,6 +40,7 @@ type Config struct {
 	disabled []Domain           // disabled domains of the files; Domains contains the enabled domains
 	defined  []Domain           // by the API
 	made     []StaticServer     // by the API
+	records  *Records           // by the API; nil: none
 	overlays *Overlays          // of the API; nil without overlays
 	tuned    map[string]*Domain // domains with their own settings of backend status
 }
@@ -51,6 +54,19 @@ func (c *Config) WithDomains(defined []Domain) *Config {
 
 // Defined returns the domains that the API has defined. The caller must not change them.
 func (c *Config) Defined() []Domain { return c.defined }
+
+// Records are the DNS records of the API by key.
+type Records = shardmap.Map[*model.Record]
+
+// WithRecords returns the configuration with the records of the API. It shares the memory of both.
+func (c *Config) WithRecords(records *Records) *Config {
+	with := *c
+	with.records = records
+	return &with
+}
+
+// Records returns the records of the API. The caller must not change them.
+func (c *Config) Records() *Records { return c.records }
 
 // AllDomains yields the domains of the files, then the domains of the API.
 func (c *Config) AllDomains(yield func(*Domain) bool) {

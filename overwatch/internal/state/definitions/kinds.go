@@ -13,6 +13,7 @@ type Set struct {
 	Regions  map[string]*model.Region
 	Domains  map[string]*model.Domain
 	Mappings map[string]*model.Mapping  // by their canonical network
+	Records  *Records                   // by key
 	Nodes    map[string]*store.Node     // agents that were announced, by id
 	Tokens   map[string]*model.Token    // by name
 	Settings map[string]json.RawMessage // by section, or by OverlayKey
@@ -23,6 +24,7 @@ const (
 	MaxRegions  = 1_000
 	MaxDomains  = 10_000
 	MaxMappings = 100_000
+	MaxRecords  = 100_000
 	MaxNodes    = 10_000
 	MaxTokens   = 1_000
 )
@@ -93,6 +95,7 @@ var kinds = []Kind{
 		in:      func(s *Set) *map[string]*model.Mapping { return &s.Mappings },
 		changed: func(k *Kinds) { k.Answers = true }, ofFile: mappingsOf, joins: (*joining).mappings,
 		unused: unusedMapping, regions: func(m *model.Mapping) []string { return []string{m.Region} }},
+	newRecordKind(),
 	&objects[store.Node]{kind: model.Kind{Name: store.KindAgent, Plural: "agents", Resource: "agent"}, most: MaxNodes,
 		check: CheckNode, in: func(s *Set) *map[string]*store.Node { return &s.Nodes }, changed: func(*Kinds) {}},
 	secretKind{&objects[model.Token]{kind: model.Kind{Name: store.KindToken, Plural: "tokens", Resource: store.KindToken},

@@ -13,7 +13,7 @@ import (
 
 // Empty reports whether the Set has no definitions that answers depend on: announced agents do not count.
 func (s *Set) Empty() bool {
-	return len(s.Domains)+len(s.Regions)+len(s.Mappings)+len(s.Settings) == 0
+	return len(s.Domains)+len(s.Regions)+len(s.Mappings)+len(s.Settings)+s.Records.Len() == 0
 }
 
 // Load returns the Set of stored definitions.

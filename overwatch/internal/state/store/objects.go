@@ -16,6 +16,7 @@ const (
 	KindDomain   = model.KindDomain
 	KindRegion   = model.KindRegion
 	KindMapping  = model.KindMapping
+	KindRecord   = model.KindRecord
 	KindServer   = "server"
 	KindOverride = "override"
 	KindWeight   = "weight"

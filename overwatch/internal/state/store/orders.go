@@ -104,18 +104,21 @@ func (s *Store) BeginOrder(kind api.OrderKind, service, address string, startsAt
 	}, with...)
 }
 
-// ended returns the end of the admin state in an object. It returns zero without an end, and for other objects.
+// ended returns the end of the admin state or DNS record in an object. It returns zero without an end, and for other
+// objects.
 func ended(o *replica.Object) (at time.Time) {
+	var timed struct {
+		ExpiresAt *time.Time `json:"expires_at"`
+	}
 	switch o.Kind {
-	case KindOverride, KindWeight, KindDrain:
+	case KindOverride, KindWeight, KindDrain, KindRecord:
 	default:
 		return at
 	}
-	var order Order
-	if o.Deleted || json.Unmarshal(o.Value, &order) != nil || order.ExpiresAt == nil {
+	if o.Deleted || json.Unmarshal(o.Value, &timed) != nil || timed.ExpiresAt == nil {
 		return at
 	}
-	return *order.ExpiresAt
+	return *timed.ExpiresAt
 }
 
 func (w *writer) dropOrder(kind api.OrderKind, service, address string) {
