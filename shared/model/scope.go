@@ -83,3 +83,39 @@ func (s *TokenScope) coversName(name string) bool {
 func allOf(list []string, holds func(string) bool) bool {
 	return len(list) > 0 && !slices.ContainsFunc(list, func(one string) bool { return !holds(one) })
 }
+
+// ScopedOf returns the properties of an object of a kind to which scopes apply. An object of a kind without such
+// properties is outside each scope with zones, names, regions or owners.
+func ScopedOf(kind string, object any) ScopedObject {
+	if o, is := object.(interface{ Scoped() ScopedObject }); is {
+		return o.Scoped()
+	}
+	return ScopedObject{Kind: kind}
+}
+
+// kindServer is the kind of servers.
+const kindServer = "server"
+
+// Scoped returns the properties of the domain to which scopes apply.
+func (d *Domain) Scoped() ScopedObject {
+	return ScopedObject{Kind: KindDomain, Names: []string{d.Name}, Regions: d.Regions, Owner: d.Owner}
+}
+
+// Scoped returns the properties of the server to which scopes apply.
+func (s *Server) Scoped() ScopedObject {
+	o := ScopedObject{Kind: kindServer, Names: []string{s.Service}, Owner: s.Owner}
+	if s.Region != "" {
+		o.Regions = []string{s.Region}
+	}
+	return o
+}
+
+// Scoped returns the properties of the region to which scopes apply.
+func (r *Region) Scoped() ScopedObject {
+	return ScopedObject{Kind: KindRegion, Regions: []string{r.Name}, Owner: r.Owner}
+}
+
+// Scoped returns the properties of the mapping to which scopes apply.
+func (m *Mapping) Scoped() ScopedObject {
+	return ScopedObject{Kind: KindMapping, Regions: []string{m.Region}, Owner: m.Owner}
+}

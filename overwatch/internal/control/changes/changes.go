@@ -21,6 +21,7 @@ import (
 	"gslb.internal/overwatch/internal/state/audit"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
 )
 
 // timeout is the maximum time of a change from the disk to DNS, including the wait for DNS. A change continues after
@@ -97,6 +98,8 @@ type Change struct {
 	// Precondition rejects a change if the object is not in the state that the client expects. Its argument is the current
 	// object, or nil if there is none. A nil Precondition accepts all states.
 	Precondition func(now any) error
+	// Covers reports whether the scope of the operator includes all objects; nil: it includes every object.
+	Covers func(...model.ScopedObject) bool
 	// IfSafe rejects a change that leaves a name with too few backends.
 	IfSafe bool
 	// Force allows a change to replace a planned admin state.

@@ -101,7 +101,10 @@ func (t *Transaction) now() time.Time { return t.c.o.Now() }
 
 // plan validates the change and its effect on answers.
 func (t *Transaction) plan(ctx context.Context) error {
-	if err := t.change.Object.Plan(ctx, t); err != nil || !t.change.IfSafe {
+	if err := t.change.Object.Plan(ctx, t); err != nil {
+		return err
+	}
+	if err := t.checkServerScope(); err != nil || !t.change.IfSafe {
 		return err
 	}
 	for _, w := range t.removes {
@@ -111,6 +114,25 @@ func (t *Transaction) plan(ctx context.Context) error {
 	}
 	return nil
 }
+
+// checkServerScope rejects a change of a server outside the scope of the operator, before or after the change.
+func (t *Transaction) checkServerScope() error {
+	covers := func(s *model.Server) bool { return t.change.Covers == nil || s == nil || t.change.Covers(s.Scoped()) }
+	for i := range t.puts {
+		if !covers(&t.puts[i]) {
+			return errOutside
+		}
+	}
+	for _, before := range t.expected {
+		if !covers(before) {
+			return errOutside
+		}
+	}
+	return nil
+}
+
+// errOutside rejects a change of a server outside the scope of the operator.
+var errOutside = fault.New(fault.Forbidden, "a server of the request is outside the scope of the token")
 
 // commit stores the change with its audit entry, publishes it and waits for DNS. It writes an audit entry for a
 // failure. The log of rejected requests contains rejections.

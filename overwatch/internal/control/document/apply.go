@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"gslb.internal/overwatch/internal/control/fault"
@@ -22,7 +23,11 @@ func (pl *Planner) Plan(ctx context.Context, req Request, wanted *Objects) (p *P
 	if err := pl.o.Flush(ctx); err != nil {
 		return nil, api.Plan{}, err
 	}
-	p = compare(ctx, req, wanted, pl.current(), api.Stamp(pl.o.Now()))
+	p = pl.compare(ctx, req, wanted, pl.current(), api.Stamp(pl.o.Now()))
+	if p.outside {
+		return nil, api.Plan{}, fault.New(fault.Forbidden, "nothing was changed: the document has an object outside the "+
+			"scope of the token")
+	}
 	if err := p.problems.err(fault.Conflict); err != nil {
 		return nil, api.Plan{}, err
 	}
@@ -35,7 +40,32 @@ func (pl *Planner) Plan(ctx context.Context, req Request, wanted *Objects) (p *P
 		return nil, api.Plan{}, wanted.locate(err)
 	}
 	view.Force = p.forceReasons(view.Answers.Losses)
+	if pl.allowed != nil {
+		pl.hideOutside(&view)
+	}
 	return p, view, nil
+}
+
+// hideOutside removes the names outside the scope of the operator from a plan. A reason for force with such a name
+// becomes a reason without names.
+func (pl *Planner) hideOutside(view *api.Plan) {
+	cfg := pl.o.Edit.Config()
+	isOutside := func(name string) bool {
+		d, found := pl.o.Edit.FindDomain(cfg, name)
+		return found && !pl.includes(model.KindDomain, &d)
+	}
+	a := &view.Answers
+	a.Names = slices.DeleteFunc(a.Names, func(n api.PlanName) bool { return isOutside(n.Name) })
+	a.Unused = slices.DeleteFunc(a.Unused, func(id string) bool {
+		service, _, _ := strings.Cut(id, ":")
+		return isOutside(service)
+	})
+	losses := len(a.Losses)
+	a.Losses = slices.DeleteFunc(a.Losses, func(c api.Consequence) bool { return isOutside(c.Name) })
+	if len(a.Losses) < losses {
+		view.Force[0] = "a name would have too few backends, possibly a name outside the scope of the token"
+	}
+	a.Moves = []api.PlanMove{}
 }
 
 // NeedsForce returns the rejection of a plan that requires force, or nil.

@@ -24,6 +24,9 @@ func (pl *Planner) Export() (Exported, error) {
 			slices.SortFunc(ids, func(a, b string) int { return s.compare(all[a], all[b]) })
 		}
 		for _, id := range ids {
+			if !pl.includes(s.kind, all[id]) {
+				continue
+			}
 			written, err := s.write(pl, id, all[id])
 			if err != nil {
 				return Exported{}, err

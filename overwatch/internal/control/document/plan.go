@@ -27,6 +27,8 @@ type Plan struct {
 	owned     int // number of objects of the owner
 	touched   int // number of these objects that the plan changes or deletes
 	problems  problems
+	includes  func(kind string, object any) bool // see Planner
+	outside   bool                               // the document has an object outside the scope of the operator
 
 	held *Objects // objects at the time of the plan
 	put  *Objects
@@ -34,9 +36,9 @@ type Plan struct {
 }
 
 // compare returns the plan that changes the current objects to the objects of a document. It stops when ctx ends.
-func compare(ctx context.Context, request Request, wanted, held *Objects, now time.Time) *Plan {
+func (pl *Planner) compare(ctx context.Context, request Request, wanted, held *Objects, now time.Time) *Plan {
 	p := &Plan{ctx: ctx, request: request, now: now, places: wanted.places, held: held, put: newObjects(),
-		gone: newObjects()}
+		gone: newObjects(), includes: pl.includes}
 	for _, s := range sections() {
 		p.compareAll(s, wanted.of[s.name], held.of[s.name])
 	}
@@ -45,7 +47,9 @@ func compare(ctx context.Context, request Request, wanted, held *Objects, now ti
 
 // compareAll adds the changes of the objects of a section to the plan.
 func (p *Plan) compareAll(s *section, wanted, held map[string]any) {
-	mine := func(was any) bool { return p.request.Owner != "" && *s.owned(was).owner == p.request.Owner }
+	mine := func(was any) bool {
+		return p.request.Owner != "" && *s.owned(was).owner == p.request.Owner && p.includes(s.kind, was)
+	}
 	for _, was := range held {
 		if mine(was) {
 			p.owned++
@@ -65,6 +69,10 @@ func (p *Plan) compareAll(s *section, wanted, held map[string]any) {
 		if err := p.setOwner(next.owner, *before.owner); err != nil {
 			p.problems.add(p.places[s.kind+" "+id], err)
 			continue
+		}
+		if !p.includes(s.kind, after) || was != nil && !p.includes(s.kind, was) {
+			p.outside = true
+			return
 		}
 		change := api.PlanChange{Action: api.PlanCreate, Kind: s.kind, ID: id,
 			Owner: *s.owned(after).owner}

@@ -32,7 +32,7 @@ func TestCompare_KeepsTheFieldsOfLaterVersions(t *testing.T) {
 	later := map[string]json.RawMessage{"colour": json.RawMessage(`"red"`)}
 	held.of[model.KindRegion]["eu"] = &model.Region{Name: "eu", Meta: model.Meta{Owner: "shop", Extra: later}}
 	wanted.of[model.KindRegion]["eu"] = &model.Region{Name: "eu", Description: "changed"}
-	p := compare(t.Context(), Request{Owner: "shop"}, wanted, held, time.Now())
+	p := new(Planner).compare(t.Context(), Request{Owner: "shop"}, wanted, held, time.Now())
 	put, _ := p.put.of[model.KindRegion]["eu"].(*model.Region)
 	if put == nil || put.Description != "changed" || string(put.Extra["colour"]) != `"red"` {
 		t.Errorf("the plan puts %+v, with the problems %v", put, p.problems)

@@ -56,7 +56,22 @@ type Options struct {
 }
 
 // Planner reads documents and creates plans. It is stateless. The caller serializes Plan and Store of stored plans.
-type Planner struct{ o Options }
+type Planner struct {
+	o Options
+	// allowed reports whether the scope of the operator includes an object of a kind; nil: it includes every object.
+	allowed func(kind string, object any) bool
+}
 
 // New returns a Planner.
-func New(o Options) *Planner { return &Planner{o} }
+func New(o Options) *Planner { return &Planner{o: o} }
+
+// Within returns a Planner for an operator with a scope. It exports only objects of the scope, and rejects documents
+// with other objects. allowed reports whether the scope includes an object; nil: it includes every object.
+func (pl *Planner) Within(allowed func(kind string, object any) bool) *Planner {
+	return &Planner{pl.o, allowed}
+}
+
+// includes reports whether the scope of the operator includes an object.
+func (pl *Planner) includes(kind string, object any) bool {
+	return pl.allowed == nil || pl.allowed(kind, object)
+}

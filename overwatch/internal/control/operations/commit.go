@@ -17,13 +17,13 @@ func (ch *Change) entry() changes.Entry {
 // change returns the change of an object that an operator requests.
 func (r *Request) change(object changes.Object, undoes uint64) changes.Change {
 	return changes.Change{Actor: r.Actor, Object: object, IfSafe: r.IfSafe, Undoes: undoes, Force: r.Force,
-		Precondition: r.Condition.Holds}
+		Precondition: r.Condition.Holds, Covers: r.Covers}
 }
 
 // Apply makes the change of an object. undoes is the id of the audit entry of the change that this change undoes, 0 if
 // it undoes no change.
 func (op *Operations) Apply(r *Request, object changes.Object, undoes uint64) error {
-	result, err := op.o.Changes.Apply(r.Context, r.change(object, undoes))
+	result, err := op.o.Changes.Apply(r.Context, r.change(op.limited(r, object), undoes))
 	r.Audited = r.Audited || result.Audited
 	return err
 }
@@ -36,7 +36,7 @@ func (op *Operations) Define(r *Request, ch *Change, edit func(*definitions.Draf
 
 // commit is Apply without the exclusion of other changes.
 func (op *Operations) commit(r *Request, object changes.Object, undoes uint64) error {
-	result, err := op.o.Changes.Commit(r.Context, r.change(object, undoes))
+	result, err := op.o.Changes.Commit(r.Context, r.change(op.limited(r, object), undoes))
 	r.Audited = r.Audited || result.Audited
 	return err
 }

@@ -12,6 +12,7 @@ import (
 	"gslb.internal/overwatch/internal/control/impact"
 	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
 )
 
 // applyPlan adds the steps that make the changes of a plan, and that restore admin states of restored servers. It
@@ -125,7 +126,7 @@ type appliedDocument struct {
 
 // Plan implements changes.Object.
 func (a *appliedDocument) Plan(ctx context.Context, t *changes.Transaction) error {
-	p, view, err := a.op.o.Planner.Plan(ctx, a.request, a.wanted)
+	p, view, err := a.op.Planner(a.r).Plan(ctx, a.request, a.wanted)
 	a.view = view
 	if err == nil && !a.request.Force {
 		err = document.NeedsForce(&view)
@@ -142,6 +143,14 @@ func (a *appliedDocument) Plan(ctx context.Context, t *changes.Transaction) erro
 	}
 	ch := &Change{Action: api.AuditApply, Resource: "document", ID: a.request.Owner}
 	return a.op.applyPlan(a.r, t, p, ch, nil)
+}
+
+// Planner returns a Planner for the scope of a request.
+func (op *Operations) Planner(r *Request) *document.Planner {
+	if !r.isLimited() {
+		return op.o.Planner
+	}
+	return op.o.Planner.Within(func(kind string, object any) bool { return r.Covers(model.ScopedOf(kind, object)) })
 }
 
 // ApplyDocument applies a document atomically.

@@ -84,6 +84,8 @@ type Request struct {
 	Context context.Context //nolint:containedctx // of the request of a client
 	Actor   changes.Actor
 	Role    api.Role // of the operator; empty: no role is required
+	// Scope limits the objects of the request; nil: no limits.
+	Scope *model.TokenScope
 	// Condition is the state that the request demands of the object.
 	Condition objects.Condition
 	IfSafe    bool // reject a change that leaves a name with insufficient backends

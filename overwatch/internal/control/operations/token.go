@@ -32,6 +32,9 @@ func (op *Operations) CreateToken(r *Request, req api.TokenChange) (made *model.
 	if err := definitions.ApplyPatch(made, req, model.FromOperator); err != nil {
 		return nil, "", fault.FromCheck(err)
 	}
+	if made.Type == model.TokenTSIG && !req.Has("role") {
+		made.Role = string(api.RoleAdmin)
+	}
 	now := api.Stamp(op.o.Now())
 	made.CreatedAt, made.UpdatedAt, made.CreatedBy = now, now, r.Actor.Name
 	made.ExpiresAt = api.Moment(made.ExpiresAt)

@@ -47,6 +47,9 @@ func (op *Operations) Undo(r *Request, name string, dryRun bool) (api.Undone, er
 	if err != nil {
 		return api.Undone{}, err
 	}
+	if err := op.checkUndoScope(r, &e); err != nil {
+		return api.Undone{}, err
+	}
 	undone := undoneBy([]api.AuditEntry{e})
 	steps, err := op.undoSteps(r, &e, &undone)
 	if err == nil && r.IfSafe {
@@ -60,6 +63,27 @@ func (op *Operations) Undo(r *Request, name string, dryRun bool) (api.Undone, er
 	}
 	undone.Success, undone.Message = true, undoSentence(&undone, e.Details["undoes"], !dryRun)
 	return undone, nil
+}
+
+// checkUndoScope rejects the undo of a change with an object outside the scope of the request. The error does not
+// describe the change.
+func (op *Operations) checkUndoScope(r *Request, e *api.AuditEntry) error {
+	if !r.isLimited() {
+		return nil
+	}
+	if !op.CoversEntry(r, e) {
+		return errOutside
+	}
+	entries, err := op.changeOf(e)
+	if err != nil {
+		return err
+	}
+	for i := range entries {
+		if !op.CoversEntry(r, &entries[i]) {
+			return errOutside
+		}
+	}
+	return nil
 }
 
 // withUndone adds the change that cannot be undone to a rejection.

@@ -12,7 +12,7 @@ import (
 // listAdminStates answers GET /overwatch/orders.
 func (s *Server) listAdminStates(c *call) (answer, error) {
 	matching := filtered(slices.Values(s.o.View.AdminStates()), func(o registry.AdminState) bool {
-		return matches(c.query["kind"], o.Kind)
+		return matches(c.query["kind"], o.Kind) && (!c.isLimited() || s.seesAdminState(c)(o))
 	})
 	list := api.OrderList{GeneratedAt: stamp(s.o.Now())}
 	list.Orders, list.Total = pageOf(matching, c.page, func(o registry.AdminState) api.Order { return o.APIRecord() })

@@ -111,7 +111,7 @@ func TestAPITokens_SecretsAreNowhereElse(t *testing.T) {
 	withFileTokens(w)
 	admin := bearerOf(tokenOf("admin"))
 	bearer := createToken(w, `{"name":"ci","role":"admin"}`)
-	key := createToken(w, `{"name":"acme.example","type":"tsig","algorithm":"hmac-sha512","role":"admin"}`)
+	key := createToken(w, `{"name":"acme.example","type":"tsig","algorithm":"hmac-sha512"}`)
 	set, _ := w.defined.Defined()
 	secrets := []string{bearer, key, set.Tokens["ci"].Hash}
 	w.want("rotate", w.send("POST", "/api/v1/tokens/ci/rotate", "", admin...), 200)
@@ -149,17 +149,18 @@ func TestAPITokens_InvalidRequestsNameTheRemedy(t *testing.T) {
 		`{"name":"a b"}`:              "letters, digits",
 		`{"name":"ci","role":"root"}`: "read, operate or admin",
 		`{"name":"ci","type":"jwt"}`:  "bearer or tsig",
-		`{"name":"ci","algorithm":"hmac-sha256"}`:                      "type tsig",
-		`{"name":"ci","type":"tsig"}`:                                  "hmac-sha256 or hmac-sha512",
-		`{"name":"A.example","type":"tsig","algorithm":"hmac-sha256"}`: "lower case",
-		`{"name":"ci","hash":"00"}`:                                    "unknown field",
-		`{"name":"ci","secret":"00"}`:                                  "unknown field",
-		`{"name":"ci","scope":{"kinds":["domains"]}}`:                  "domain",
-		`{"name":"ci","scope":{"names":["A.example"]}}`:                "a.example",
-		`{"name":"ci","scope":{"zones":["*.example"]}}`:                "zones",
-		`{"name":"ci","scope":{"actions":["write"]}}`:                  "read, operate, define",
-		`{"name":"ci","scope":{"labels":["x"]}}`:                       "unknown field",
-		`{"name":"ci","expires_at":"2020-01-01T00:00:00Z"}`:            "later than now",
+		`{"name":"ci","algorithm":"hmac-sha256"}`:                             "type tsig",
+		`{"name":"ci","type":"tsig","role":"read","algorithm":"hmac-sha256"}`: "must be admin",
+		`{"name":"ci","type":"tsig"}`:                                         "hmac-sha256 or hmac-sha512",
+		`{"name":"A.example","type":"tsig","algorithm":"hmac-sha256"}`:        "lower case",
+		`{"name":"ci","hash":"00"}`:                                           "unknown field",
+		`{"name":"ci","secret":"00"}`:                                         "unknown field",
+		`{"name":"ci","scope":{"kinds":["domains"]}}`:                         "domain",
+		`{"name":"ci","scope":{"names":["A.example"]}}`:                       "a.example",
+		`{"name":"ci","scope":{"zones":["*.example"]}}`:                       "zones",
+		`{"name":"ci","scope":{"actions":["write"]}}`:                         "read, operate, define",
+		`{"name":"ci","scope":{"labels":["x"]}}`:                              "unknown field",
+		`{"name":"ci","expires_at":"2020-01-01T00:00:00Z"}`:                   "later than now",
 	} {
 		w.wantError(body, w.send("POST", "/api/v1/tokens", body, bearerOf(tokenOf("admin"))...), 400, word)
 	}

@@ -69,10 +69,15 @@ func auditOperations() []Operation {
 	}
 }
 
-func (p params) audit() (q audit.Query, err error) {
+// auditQuery parses the query. It selects only entries of the scope of the token.
+func (s *Server) auditQuery(c *call) (q audit.Query, err error) {
+	p := c.query
 	q = audit.Query{
 		Actions: p.list("actions"), Resources: p.list("resources"), Actors: p.list("actors"),
 		Status: p["status"], Search: strings.ToLower(p["search"]), Ascending: p["sort_order"] == "asc",
+	}
+	if c.isLimited() {
+		q.Sees = func(e *api.AuditEntry) bool { return s.op.CoversEntry(c.request(), e) }
 	}
 	q.From, q.To, err = p.period()
 	return q, err
@@ -80,7 +85,7 @@ func (p params) audit() (q audit.Query, err error) {
 
 // listAudit answers GET /audit-logs.
 func (s *Server) listAudit(c *call) (answer, error) {
-	q, err := c.query.audit()
+	q, err := s.auditQuery(c)
 	if err != nil {
 		return answer{}, err
 	}
@@ -107,12 +112,15 @@ func (s *Server) getAudit(c *call) (answer, error) {
 		return answer{}, notFound("there is no audit entry %d: it was never written, or is older than audit.retention",
 			id)
 	}
+	if err == nil && !s.op.CoversEntry(c.request(), &e) {
+		return answer{}, outsideScope(c.actor)
+	}
 	return ok(api.AuditOne{Entry: e}), err
 }
 
 // exportAudit answers GET /audit-logs/export.
 func (s *Server) exportAudit(c *call) (answer, error) {
-	q, err := c.query.audit()
+	q, err := s.auditQuery(c)
 	if err != nil {
 		return answer{}, err
 	}

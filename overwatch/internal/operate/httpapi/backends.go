@@ -29,7 +29,7 @@ func (s *Server) listBackends(c *call) (answer, error) {
 	service := wire.CanonicalService(c.query["service"])
 	matching := filtered(ordered(s.o.View), func(b *registry.Backend) bool {
 		return matches(service, b.Service) && matchesRegion(c.query["region"], b.Region) &&
-			matches(c.query["status"], b.Status)
+			matches(c.query["status"], b.Status) && (!c.isLimited() || s.seesBackend(c)(b))
 	})
 	list := api.BackendList{GeneratedAt: stamp(s.o.Now())}
 	list.Backends, list.Total = pageOf(matching, c.page, s.backendView)

@@ -56,7 +56,7 @@ func decoded[T any](h func(*Server, *call, T) (answer, error)) handler {
 // request returns the operator's request for one change, with the conditions of the call.
 func (c *call) request() *operations.Request {
 	if c.made == nil {
-		c.made = &operations.Request{Context: c.Request.Context(), Role: c.role,
+		c.made = &operations.Request{Context: c.Request.Context(), Role: c.role, Scope: c.scope,
 			Replace: c.Request.Method == http.MethodPut, IfSafe: c.query.flag("if_safe"),
 			Actor: changes.Actor{Name: c.actor, IP: c.client.String(), RequestID: c.id, Group: c.change},
 			Force: c.Request.Method == http.MethodPatch || len(c.condition.match) > 0 ||

@@ -69,18 +69,19 @@ const (
 )
 
 // getDocument answers GET /document.
-func (s *Server) getDocument(*call) (answer, error) {
-	doc, err := s.planner.Export()
+func (s *Server) getDocument(c *call) (answer, error) {
+	doc, err := s.op.Planner(c.request()).Export()
 	return ok(doc), err
 }
 
 // postPlan answers POST /document/plan.
 func (s *Server) postPlan(c *call, req document.Request) (answer, error) {
-	wanted, err := s.planner.Read(c.Request.Context(), req)
+	planner := s.op.Planner(c.request())
+	wanted, err := planner.Read(c.Request.Context(), req)
 	if err != nil {
 		return answer{}, err
 	}
-	_, view, err := s.planner.Plan(c.Request.Context(), req, wanted)
+	_, view, err := planner.Plan(c.Request.Context(), req, wanted)
 	return ok(view), err
 }
 

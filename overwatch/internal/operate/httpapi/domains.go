@@ -88,7 +88,8 @@ func (s *Server) listDomains(c *call) (answer, error) {
 	cfg, since := s.o.Config()
 	set, _ := s.o.Definitions.Defined()
 	list := api.DomainList{GeneratedAt: stamp(s.o.Now())}
-	all := slices.Values(s.sortedDomains(cfg, set))
+	all := within(c, slices.Values(s.sortedDomains(cfg, set)),
+		func(d *config.Domain) bool { return c.sees(d.Scoped()) })
 	if tag := c.query["tag"]; tag != "" {
 		all = filtered(all, func(d *config.Domain) bool {
 			return slices.Contains(d.Tags, tag)

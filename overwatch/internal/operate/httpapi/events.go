@@ -109,7 +109,7 @@ func (s *Server) getEvents(c *call) (answer, error) {
 		list.Oldest = all[0].Sequence
 	}
 	for i := range kept {
-		if q.wants(&kept[i]) {
+		if q.wants(&kept[i]) && s.seesEvent(c, &kept[i]) {
 			list.Events = append(list.Events, kept[i])
 		}
 	}
@@ -137,7 +137,7 @@ func (s *Server) streamEvents(c *call, q eventQuery) error {
 	c.Header("Content-Type", eventStream)
 	c.Header("X-Accel-Buffering", "no") // disables buffering in nginx
 	c.Status(http.StatusOK)
-	out := &eventWriter{c: c, q: &q, control: http.NewResponseController(c.Writer)}
+	out := &eventWriter{c: c, q: &q, sees: func(e *api.Event) bool { return s.seesEvent(c, e) }, control: http.NewResponseController(c.Writer)}
 	_ = out.control.SetReadDeadline(time.Time{}) // the request has been read; the connection stays open
 	if !q.resumes && q.since.IsZero() {
 		q.after = s.o.Events.Newest()

@@ -15,6 +15,7 @@ import (
 type eventWriter struct {
 	c       *call
 	q       *eventQuery // follow updates q.after
+	sees    func(*api.Event) bool
 	control *http.ResponseController
 }
 
@@ -37,7 +38,7 @@ func (w *eventWriter) follow(from *journal.Journal) bool {
 		w.q.resumes = true // from now on, deleted events are missed events
 		events = events[:min(len(events), atOnce)]
 		for i := range events {
-			if !w.q.wants(&events[i]) {
+			if !w.q.wants(&events[i]) || !w.sees(&events[i]) {
 				continue
 			}
 			data, err := json.Marshal(&events[i])

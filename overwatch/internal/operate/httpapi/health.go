@@ -14,7 +14,7 @@ import (
 // listServerHealth answers GET /health/servers.
 func (s *Server) listServerHealth(c *call) (answer, error) {
 	list := api.ServerHealthList{GeneratedAt: stamp(s.o.Now())}
-	list.Servers, list.Total = pageOf(ordered(s.o.View), c.page, serverHealth)
+	list.Servers, list.Total = pageOf(within(c, ordered(s.o.View), s.seesBackend(c)), c.page, serverHealth)
 	return ok(list), nil
 }
 

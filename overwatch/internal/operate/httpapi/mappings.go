@@ -24,6 +24,7 @@ func (s *Server) listGeoMappings(c *call) (answer, error) {
 	for _, m := range set.SortedMappings() {
 		all = append(all, mappingView(m))
 	}
+	all = slices.DeleteFunc(all, func(m api.GeoMapping) bool { return !c.sees(m.Scoped()) })
 	list := api.GeoMappingList{GeneratedAt: stamp(s.o.Now())}
 	list.Mappings, list.Total = pageOf(slices.Values(all), c.page, func(m api.GeoMapping) api.GeoMapping { return m })
 	return ok(list), nil

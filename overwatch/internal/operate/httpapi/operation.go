@@ -21,6 +21,8 @@ type Operation struct {
 	Changes Kind     // kind of the changed objects; empty: the operation changes no object
 	nodes   bool     // without a token: another node authenticates with its Authorization
 	handle  handler
+	objects finder // the objects of a request; nil: tokens with limits of objects cannot use the operation
+	filters bool   // the handler itself applies the scope: it returns and changes only objects of the scope
 
 	Summary     string
 	Description string
@@ -54,14 +56,14 @@ type Parameter struct {
 
 // Operations returns the table of all operations. A GET operation also answers HEAD.
 func Operations() []Operation {
-	return withWait(slices.Concat(serviceOperations(), serverOperations(), domainOperations(), failbackOperations(),
+	return withScopes(withWait(slices.Concat(serviceOperations(), serverOperations(), domainOperations(), failbackOperations(),
 		overwatchOperations(),
 		brakeOperations(),
 		pinOperations(), nodeOperations(), geoOperations(), recordOperations(), regionOperations(), sectionOperations(),
 		dnssecOperations(), rolloverOperations(), auditOperations(), metricsOperations(), domainMetricsOperations(),
 		configOperations(), routingOperations(),
 		documentOperations(), replicationOperations(), eventOperations(),
-		notificationOperations(), tokenOperations()))
+		notificationOperations(), tokenOperations())))
 }
 
 // LeastRole returns the required role for the operation if tokens are used.

@@ -44,7 +44,7 @@ func backendTarget(c *call) (changes.Target, error) {
 func (s *Server) listOverrides(c *call) (answer, error) {
 	list := api.OverrideList{GeneratedAt: stamp(s.o.Now())}
 	overrides := filtered(slices.Values(s.o.View.AdminStates()), func(o registry.AdminState) bool {
-		return o.Kind == api.OrderOverride
+		return o.Kind == api.OrderOverride && (!c.isLimited() || s.seesAdminState(c)(o))
 	})
 	list.Overrides, list.Total = pageOf(overrides, c.page, overrideRecord)
 	return ok(list), nil

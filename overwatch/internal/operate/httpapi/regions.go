@@ -19,7 +19,7 @@ func (s *Server) listRegions(c *call) (answer, error) {
 	set, file := s.o.Definitions.Defined()
 	counts := s.edit.CountServers()
 	matching := filtered(slices.Values(objects.AllRegions(set, file)), func(r model.Region) bool {
-		return matches(enabled, strconv.FormatBool(r.Enabled)) &&
+		return c.sees(r.Scoped()) && matches(enabled, strconv.FormatBool(r.Enabled)) &&
 			(continent == "" || slices.Contains(r.Continents, continent))
 	})
 	list := api.RegionList{GeneratedAt: stamp(s.o.Now())}

@@ -14,8 +14,8 @@ import (
 // listServers answers GET /servers.
 func (s *Server) listServers(c *call) (answer, error) {
 	list := api.ServerList{GeneratedAt: stamp(s.o.Now())}
-	list.Servers, list.Total = pageOf(ordered(s.o.View), c.page, s.serverView)
-	list.Targets = s.targetViews()
+	list.Servers, list.Total = pageOf(within(c, ordered(s.o.View), s.seesBackend(c)), c.page, s.serverView)
+	list.Targets = s.targetViews(c)
 	return ok(list), nil
 }
 
@@ -40,10 +40,13 @@ func (s *Server) getServer(c *call) (answer, error) {
 	return tagged(c, http.StatusOK, s.serverView(b), s.op.ServerTag(b)), nil
 }
 
-// targetViews returns the API servers with a host name.
-func (s *Server) targetViews() (list []api.ServerTarget) {
+// targetViews returns the API servers with a host name that the token includes.
+func (s *Server) targetViews(c *call) (list []api.ServerTarget) {
 	set, _ := s.o.Definitions.Defined()
 	for _, t := range set.Targets() {
+		if c.isLimited() && !s.seesTarget(c, t) {
+			continue
+		}
 		list = append(list, s.targetView(definitions.TargetIDOf(t), t))
 	}
 	return list

@@ -12,17 +12,18 @@ import (
 
 // Query selects audit entries.
 type Query struct {
-	From, To                   time.Time // zero: unlimited
-	Actions, Resources, Actors []string  // empty: all
-	Status                     string    // empty: all
-	Search                     string    // lower-case text that an entry must contain; empty: all entries
-	Ascending                  bool      // the oldest entry first
+	From, To                   time.Time                  // zero: unlimited
+	Actions, Resources, Actors []string                   // empty: all
+	Status                     string                     // empty: all
+	Search                     string                     // lower-case text that an entry must contain; empty: all entries
+	Ascending                  bool                       // the oldest entry first
+	Sees                       func(*api.AuditEntry) bool // reports whether the reader may see an entry; nil: all
 }
 
 // everything reports whether the query selects all entries.
 func (q Query) everything() bool {
 	return q.From.IsZero() && q.To.IsZero() && len(q.Actions)+len(q.Resources)+len(q.Actors) == 0 && q.Status == "" &&
-		q.Search == ""
+		q.Search == "" && q.Sees == nil
 }
 
 func (q Query) wants(e *api.AuditEntry) bool {
@@ -30,7 +31,7 @@ func (q Query) wants(e *api.AuditEntry) bool {
 	return (q.From.IsZero() || !e.Timestamp.Before(q.From)) && (q.To.IsZero() || !e.Timestamp.After(q.To)) &&
 		in(q.Actions, e.Action) && in(q.Resources, e.Resource) && in(q.Actors, e.Actor) &&
 		(q.Status == "" || q.Status == e.Status) &&
-		(q.Search == "" || contains(e, q.Search))
+		(q.Search == "" || contains(e, q.Search)) && (q.Sees == nil || q.Sees(e))
 }
 
 // rooms returns the rooms that q reads. It includes rejections and changes of other nodes only if q names their

@@ -94,6 +94,14 @@ func (s *Set) Edit(file, bare *config.Config, names Names) *Draft {
 	return &Draft{next: &next, file: file, bare: bare, names: names}
 }
 
+// Fork returns a draft that begins with the state of d. Its changes do not affect d.
+func (d *Draft) Fork() *Draft {
+	next := *d.next
+	fork := *d
+	fork.next, fork.owned = &next, nil
+	return &fork
+}
+
 // InFile reports whether the file has an object of a kind and name.
 func (d *Draft) InFile(kind, name string) bool { return d.names[kind][name] }
 

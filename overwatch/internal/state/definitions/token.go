@@ -69,6 +69,9 @@ func checkTSIG(t *model.Token) error {
 	if size == 0 {
 		return fmt.Errorf("algorithm is %.64q: it must be %s", t.Algorithm, strings.Join(model.TSIGAlgorithms(), " or "))
 	}
+	if t.Role != string(api.RoleAdmin) {
+		return fmt.Errorf("role is %.64q: a TSIG key changes records, so its role must be admin", t.Role)
+	}
 	if remedy := nameRemedy(t.Name); remedy != "" {
 		return fmt.Errorf("name is %.70q: the name of a TSIG key must be a domain name in lower case, such as acme.example",
 			t.Name)
