@@ -18,6 +18,12 @@ func (c *Client) AuditLog(ctx context.Context, query url.Values) (AuditList, err
 	return everyPage(ctx, c, path, query, func(l *AuditList) (*[]AuditEntry, int) { return &l.Entries, l.Total })
 }
 
+// AuditEntry returns the audit entry with a number.
+func (c *Client) AuditEntry(ctx context.Context, id string) (AuditEntry, error) {
+	one, err := get[AuditOne](ctx, c, "/api/v1/audit-logs", nil, id)
+	return one.Entry, err
+}
+
 // exportTimeout bounds an export, which may contain the whole log.
 const exportTimeout = 10 * time.Minute
 
@@ -50,7 +56,12 @@ func (c *Client) ExportAudit(ctx context.Context, query url.Values, w io.Writer)
 
 // LastChange returns the latest change of the token's user, which Undo with "last" would undo. It changes nothing.
 func (c *Client) LastChange(ctx context.Context) (Undone, error) {
-	return ask[Undone](ctx, c, call{method: http.MethodPost, path: "/api/v1/audit-logs", names: []string{"last", "undo"},
+	return c.UndoableChange(ctx, "last")
+}
+
+// UndoableChange returns the change that Undo with the same entry would undo, or the error of Undo. It changes nothing.
+func (c *Client) UndoableChange(ctx context.Context, entry string) (Undone, error) {
+	return ask[Undone](ctx, c, call{method: http.MethodPost, path: "/api/v1/audit-logs", names: []string{entry, "undo"},
 		query: url.Values{"dry_run": {"true"}}})
 }
 

@@ -15,19 +15,94 @@ import (
 )
 
 func (a *app) agentsCommand() *cobra.Command {
-	return cmdline.Group("agents", "List, revoke and unpin agents", a.agentsListCommand(),
-		a.agentsShowCommand(),
+	return cmdline.Group("agents", "List, remove, revoke and unpin agents", a.agentsListCommand(),
+		a.agentsShowCommand(), a.agentsRemoveCommand(),
 		a.agentsExpiringCommand(), cmdline.Destroying(a.agentsUnpinCommand()),
 		cmdline.Destroying(a.agentsRevokeCommand()),
 		a.agentsLocksCommand(),
 		a.agentsUnlockCommand())
 }
 
+// agentEntry is an agent of agents list.
+type agentEntry struct {
+	api.Agent
+	Status api.AgentStatus `json:"status"`
+	Pinned bool            `json:"pinned"` // false: announced, without a certificate
+}
+
+// agentList is the output of agents list. Total, Revoked and Expiring count agents with a pinned certificate.
+type agentList struct {
+	api.AgentList
+	Agents []agentEntry `json:"agents"`
+}
+
+// readAgents reads the agents of a node: agents with a pinned certificate, and announced agents.
+func readAgents(c *api.Client, ctx context.Context) (list agentList, err error) {
+	if list.AgentList, err = c.Agents(ctx); err != nil {
+		return list, err
+	}
+	nodes, err := c.AgentNodes(ctx)
+	status := map[string]api.AgentStatus{}
+	list.Agents = []agentEntry{}
+	for _, n := range nodes.Nodes {
+		status[n.ID] = n.Status
+	}
+	for _, agent := range list.AgentList.Agents {
+		list.Agents = append(list.Agents, agentEntry{agent, status[agent.AgentID], true})
+		delete(status, agent.AgentID)
+	}
+	for _, n := range nodes.Nodes {
+		if _, announced := status[n.ID]; announced {
+			list.Agents = append(list.Agents, agentEntry{Agent: api.Agent{AgentID: n.ID, Region: n.Region,
+				Services: []string{}, Version: n.Version, LastSeen: n.LastSeen, LeftAt: n.LeftAt}, Status: n.Status})
+		}
+	}
+	return list, err
+}
+
 func (a *app) agentsListCommand() *cobra.Command {
-	return cmdline.ListCommand(a.App, "list", "List the agents with a pinned certificate",
-		(*api.Client).Agents, func(list api.AgentList) *render.Table {
-			return a.agentTable(list.Agents, "No agent is pinned.")
+	cmd := cmdline.ListCommand(a.App, "list", "List agents with their status and certificate",
+		readAgents, func(list agentList) *render.Table {
+			agents := make([]api.Agent, len(list.Agents))
+			for i, e := range list.Agents {
+				agents[i] = e.Agent
+			}
+			t := a.agentTable(agents, "No agent is connected or announced.")
+			t.Columns = slices.Insert(t.Columns, 1, render.Column{Name: "STATUS"})
+			for i, e := range list.Agents {
+				row := &t.Rows[i]
+				if !e.Pinned {
+					(*row)[agentCertificate], (*row)[agentPinned] = render.C("none yet"), render.C(render.None)
+				}
+				status := render.C(render.None) // of a revoked agent
+				if e.Status != "" {
+					status = statusCell(e.Status)
+				}
+				*row = slices.Insert(*row, 1, status)
+			}
+			return t
 		})
+	cmd.Long = "list shows the agents of the cluster, also agents that are not running. STATUS is online,\n" +
+		"offline, or pending for an announced agent without a certificate. SEEN is the time since the last\n" +
+		"report. An agent makes its own certificate; a node pins (stores) the certificate when the agent proves\n" +
+		"its service token, and from then on accepts only this certificate for this agent id."
+	return cmd
+}
+
+// agentCertificate and agentPinned are indexes of columns of agentTable.
+const (
+	agentCertificate = 5
+	agentPinned      = 7
+)
+
+func (a *app) agentsRemoveCommand() *cobra.Command {
+	cmd := a.deregisterCommand("remove <agent>", "Delete a decommissioned agent with its certificate pin")
+	cmd.Aliases = []string{"deregister"}
+	cmd.Long = "remove deletes an agent, its announcement and its certificate pin on every node. Use it after the\n" +
+		"agent has stopped for good. The backends that only this agent reports leave DNS immediately. A running\n" +
+		"agent with a valid service token enrolls again. For a machine or key that may be compromised, use\n" +
+		"gslbctl agents revoke."
+	return cmd
 }
 
 func (a *app) agentsExpiringCommand() *cobra.Command {

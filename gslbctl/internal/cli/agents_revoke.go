@@ -21,7 +21,8 @@ func (a *app) agentsRevokeCommand() *cobra.Command {
 		Long: "revoke rejects an agent until it is unpinned. The backends that only this agent reports leave DNS\n" +
 			"immediately. Revoke an agent if its machine or its key may be compromised. Add --lock-service,\n" +
 			"because the machine also has the service tokens, and an attacker can enroll again with another agent\n" +
-			"id. A locked token enrolls no new agent until the token changes. Agents with a pin stay.",
+			"id. A locked token enrolls no new agent until the token changes. Agents with a pin stay.\n\n" +
+			"For an agent that is decommissioned, use gslbctl agents remove.",
 		Args:              cobra.ExactArgs(1),
 		ValidArgsFunction: a.CompleteArguments(agentNames),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -19,15 +19,22 @@ import (
 
 func (a *app) exportCommand() *cobra.Command {
 	var owner string
+	var all bool
 	cmd := &cobra.Command{
 		Use:   "export",
-		Short: "Export the objects of the API as a document",
+		Short: "Export the objects of the API as a document, or with --all the complete configuration",
 		Long: "export prints the regions, domains, servers, mappings and announced agents that the API created,\n" +
 			"with their owners. It also prints the settings of dns and health-check that the API changed;\n" +
 			"settings have no owner. Omitted fields have their default. The document does not contain the objects\n" +
-			"of the configuration file.",
-		Example: "  gslbctl export --owner shop",
+			"of the configuration file: gslbctl apply cannot change them.\n\n" +
+			"With --all, export prints the complete configuration of the first node that answers: all settings, and\n" +
+			"all regions, domains, servers and mappings with their source, config (the file) or api. It is for\n" +
+			"reading and comparison, not for apply. Secrets are omitted.",
+		Example: "  gslbctl export --owner shop\n  gslbctl export --all",
 		RunE: func(cmd *cobra.Command, _ []string) error {
+			if all {
+				return a.exportAll(cmd.Context())
+			}
 			doc, err := fleet.First(cmd.Context(), a.Fleet, fleet.Call((*api.Client).Document))
 			if err != nil {
 				return err
@@ -42,6 +49,8 @@ func (a *app) exportCommand() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&owner, "owner", "", "only the objects of this `owner`, without settings")
+	cmd.Flags().BoolVar(&all, "all", false, "print the complete configuration, with the objects of the file")
+	cmd.MarkFlagsMutuallyExclusive("owner", "all")
 	return cmd
 }
 

@@ -139,6 +139,34 @@ func nameOf(b api.Backend) (backendName, error) {
 	return backendName{b.Service, address, b.Port}, nil
 }
 
+// joinBackend returns the text of a backend argument. A service and an address as two arguments are the same as
+// service:address. Other arguments stay unchanged, for the command to validate.
+func joinBackend(args []string) (string, error) {
+	if len(args) != 2 {
+		return strings.Join(args, " "), nil
+	}
+	names := backendNames(args[1])
+	if len(names) == 0 {
+		// A server can have a host name, whose port is required.
+		if host, port, found := strings.Cut(args[1], ":"); found && host != "" && isPort(port) {
+			return args[0] + ":" + args[1], nil
+		}
+		return "", fmt.Errorf("%q is not an address of %s: give an IP address, with or without a port", args[1], args[0])
+	}
+	if names[0].service != "" || len(backendNames(args[0])) > 0 {
+		return "", fmt.Errorf("%q and %q are two backends: give one, as service:ip:port or as a service and an address",
+			args[0], args[1])
+	}
+	names[0].service = args[0]
+	return names[0].argument(), nil
+}
+
+// isPort reports whether a text is a port number.
+func isPort(text string) bool {
+	port, err := strconv.ParseUint(text, 10, 16)
+	return err == nil && port > 0
+}
+
 // serverArgument returns the id of the server that an argument names: by its id, ip:port or ip. For an argument without
 // a service or port, it searches the servers of all nodes. It returns the id of a server with a host name unchanged.
 func (a *app) serverArgument(ctx context.Context, text string) (id string, err error) {

@@ -15,7 +15,8 @@ import (
 )
 
 func (a *app) brakesCommand() *cobra.Command {
-	return cmdline.Group("brakes", "List and release mass-failure holds", a.brakesListCommand(),
+	return cmdline.Group("brakes", "List and release held agent reports: mass-failure protection keeps backends in DNS",
+		a.brakesListCommand(),
 		cmdline.Changing(a.brakeReleaseCommand()))
 }
 

@@ -32,7 +32,7 @@ func TestCareful_NothingChangesWhereANameWouldBeLost(t *testing.T) {
 		"weight app.example.com 192.0.2.10 0 --reason r": `{"backends":["` + server.ID + `"],"zero_weight":true}`,
 		"agents revoke eu-1 --reason r -y":               `{"agents":["eu-1"],"removed":true}`,
 		"agents unpin eu-1 -y":                           `{"agents":["eu-1"],"removed":true}`,
-		"nodes deregister eu-1 -y":                       `{"agents":["eu-1"],"removed":true}`,
+		"agents remove eu-1 -y":                          `{"agents":["eu-1"],"removed":true}`,
 		"nodes revoke eu-1 -y":                           `{"agents":["eu-1"],"removed":true}`,
 		"nodes reissue eu-1 -y":                          `{"agents":["eu-1"],"removed":true}`,
 		"regions set eu --enabled=false":                 `{"regions":["eu"]}`,
@@ -70,7 +70,7 @@ func TestCareful_ANodeRefusesWhatIsNoLongerSafe(t *testing.T) {
 	for _, line := range []string{
 		"drain " + server.ID, "servers drain " + server.ID, "servers remove " + server.ID + " -y",
 		"overrides set app.example.com 192.0.2.10 --healthy=false --reason r", "agents revoke eu-1 --reason r -y",
-		"agents unpin eu-1 -y", "nodes deregister eu-1 -y", "regions set eu --enabled=false",
+		"agents unpin eu-1 -y", "agents remove eu-1 -y", "regions set eu --enabled=false",
 		"agents unpin --service app.example.com --never-reported -y",
 	} {
 		n, _ := drainingNode(t, server)

@@ -93,7 +93,7 @@ func TestChanges_GoToAllNodes(t *testing.T) {
 		{"nodes announce eu-9 --region eu --address 192.0.2.9 --port 9100",
 			`POST /api/v1/nodes/agent  {"name":"eu-9","address":"192.0.2.9","port":9100,"region":"eu"}`,
 			"agent eu-9 is pending"},
-		{"nodes deregister eu-9 -y", "DELETE /api/v1/nodes/agent/eu-9", "agent eu-9 is deleted"},
+		{"agents remove eu-9 -y", "DELETE /api/v1/nodes/agent/eu-9", "agent eu-9 is deleted"},
 		{"nodes reissue eu-1 -y", "POST /api/v1/nodes/agent/eu-1/certificate", "its next certificate is pinned"},
 		{"config reload", "POST /api/v1/config/reload", "reloaded: domains; only a restart changes api"},
 		{"servers add app.example.com 192.0.2.12 443 --region eu --weight 50",

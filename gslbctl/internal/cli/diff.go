@@ -18,16 +18,29 @@ import (
 func (a *app) diffCommand() *cobra.Command {
 	var o glueOptions
 	cmd := a.Watchable(&cobra.Command{
-		Use:   "diff",
-		Short: "Compare objects, states and keys of the nodes",
-		Long: "diff compares the nodes: domains, servers with their status, overrides, regions, mappings, pinned\n" +
-			"agents and signing keys. It also compares the addresses of name servers in the DNS of each node and\n" +
-			"in the glue of the parent zone. A change that did not reach a node is a difference until it is\n" +
-			"repeated there, unless the nodes replicate changes. diff compares the policy, the TTL and the state of\n" +
-			"a domain, and no static records.\n\n" +
+		Use:   "diff [<name>]",
+		Short: "Compare objects, states and keys of the nodes, or the answers for a name",
+		Long: "diff compares the nodes: domains (policy, TTL and state), servers with their status, overrides,\n" +
+			"regions, mappings, agents with their certificates, and signing keys. It also compares the addresses\n" +
+			"of name servers in the DNS of each node and in the glue of the parent zone. It does not compare the\n" +
+			"records: list of dns.zones. If the nodes do not replicate changes, a change that failed on a node\n" +
+			"stays a difference until the change is repeated.\n\n" +
+			"With a name, diff compares this name: its domain, its servers, the addresses that each node selects\n" +
+			"for the clients of each region, and the answers of the DNS servers. The DNS answers of a domain\n" +
+			"rotate, so that diff reports only addresses that the node has not selected (\"as selected\": none).\n\n" +
 			"The exit code is 0 if the nodes agree, 1 if they differ or a node does not answer, 2 if fewer than\n" +
 			"two nodes answer.",
-		RunE: func(cmd *cobra.Command, _ []string) error { return a.diff(cmd.Context(), o) },
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: a.CompleteArguments(domainNames),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			switch {
+			case len(args) == 0:
+				return a.diff(cmd.Context(), o)
+			case o.explicit():
+				return errors.New("--parent and --resolver are about name servers: omit them, or the name")
+			}
+			return a.diffName(cmd.Context(), args[0])
+		},
 	})
 	o.add(cmd)
 	return cmd
@@ -44,10 +57,28 @@ type difference struct {
 
 // diffReport is the output of diff.
 type diffReport struct {
-	Nodes       []string          `json:"nodes"` // nodes that were compared
+	Name        string            `json:"name,omitempty"` // the compared name; "": everything
+	Nodes       []string          `json:"nodes"`          // nodes that were compared
 	Differences []difference      `json:"differences"`
 	Unasked     map[string]string `json:"unasked,omitempty"` // reasons why other nodes were not compared, by node
 	Notes       []string          `json:"notes,omitempty"`   // reasons why name servers or glue were not compared
+}
+
+// separate returns the answers of the nodes that answered and the sentences about the other nodes. It adds both to the
+// report.
+func (r *diffReport) separate(replies []fleet.Answer[map[fact]string]) (answered []fleet.Answer[map[fact]string],
+	unasked []string) {
+	for _, reply := range replies {
+		if reply.Err == nil {
+			r.Nodes = append(r.Nodes, reply.Node)
+			answered = append(answered, reply)
+			continue
+		}
+		_, sentence := fleet.Explain(reply.Err)
+		r.Unasked[reply.Node] = sentence
+		unasked = append(unasked, sentence)
+	}
+	return answered, unasked
 }
 
 func (a *app) diff(ctx context.Context, o glueOptions) error {
@@ -62,21 +93,9 @@ func (a *app) diff(ctx context.Context, o glueOptions) error {
 		return errors.New("diff compares nodes: name two or more, such as with --api twice")
 	}
 	report := diffReport{Differences: []difference{}, Unasked: map[string]string{}}
-	var unasked []string
-	replies = slices.DeleteFunc(replies, func(r fleet.Answer[map[fact]string]) bool {
-		if r.Err == nil {
-			return false
-		}
-		_, sentence := fleet.Explain(r.Err)
-		report.Unasked[r.Node] = sentence
-		unasked = append(unasked, sentence)
-		return true
-	})
+	replies, unasked := report.separate(replies)
 	if len(replies) < 2 {
 		return &fleet.Error{Code: fleet.NotAsked, Message: "nothing can be compared: " + strings.Join(unasked, "; ")}
-	}
-	for _, r := range replies {
-		report.Nodes = append(report.Nodes, r.Node)
 	}
 	servers, notes, err := a.compareNameservers(ctx, o, report.Nodes)
 	if err != nil {
@@ -160,6 +179,9 @@ func (a *app) differing(ctx context.Context, clients []*api.Client) []difference
 func diffTable(report diffReport) *render.Table {
 	t := &render.Table{Columns: []render.Column{{Name: "WHAT"}, {Name: "WHICH"}},
 		Empty: fmt.Sprintf("The %d nodes say the same.", len(report.Nodes))}
+	if report.Name != "" {
+		t.Empty = fmt.Sprintf("The %d nodes return the same answers for %s.", len(report.Nodes), report.Name)
+	}
 	columns := slices.Clone(report.Nodes)
 	if slices.ContainsFunc(report.Differences, func(d difference) bool {
 		_,

@@ -1,7 +1,11 @@
 package cli
 
 import (
+	"fmt"
+	"net/http"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -59,10 +63,12 @@ func (a *app) dnssecStatusCommand() *cobra.Command {
 
 func (a *app) dnssecDSCommand() *cobra.Command {
 	return a.Listing(&cobra.Command{
-		Use: "ds",
+		Use: "ds [<zone>]",
 		Short: "List the DS records for the parent zones; exit code 1 if there are none, or nodes have different " +
 			"keys",
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: a.CompleteArguments(signedZones),
+		RunE: func(cmd *cobra.Command, args []string) error {
 			g, err := fleet.Gather(cmd.Context(), a.Fleet, fleet.Call((*api.Client).DSRecords))
 			if err != nil {
 				return err
@@ -72,6 +78,11 @@ func (a *app) dnssecDSCommand() *cobra.Command {
 				return err
 			}
 			list, offers := joinDS(g.Answers)
+			if len(args) > 0 {
+				if list, err = ofZone(list, args[0]); err != nil {
+					return err
+				}
+			}
 			t := &render.Table{Columns: []render.Column{{Name: "DS RECORD"}}, Empty: notSigned}
 			if list.Enabled {
 				t.Empty = "There is no DS record yet: a new key gets one when the nodes agree on it, within 30 " +
@@ -94,6 +105,19 @@ func (a *app) dnssecDSCommand() *cobra.Command {
 			return g.Done(differentKeys(append(different, offers...)))
 		},
 	})
+}
+
+// ofZone returns the records of one zone. It returns an error for a zone without records on nodes that sign.
+func ofZone(list api.DSRecords, zone string) (api.DSRecords, error) {
+	zone = strings.TrimSuffix(zone, ".")
+	list.DSRecords = slices.DeleteFunc(list.DSRecords, func(r api.DSRecord) bool { return !sameName(zone, r.Zone) })
+	list.NoDS = slices.DeleteFunc(list.NoDS, func(z string) bool { return !sameName(zone, z) })
+	if list.Enabled && len(list.DSRecords)+len(list.NoDS) == 0 {
+		return list, fleet.NewError(fleet.Degraded, fmt.Sprintf("no node has a DS record of the zone %s: gslbctl dnssec "+
+			"status lists the signed zones; a new key gets a record within 30 seconds", zone),
+			&api.Error{Status: http.StatusNotFound})
+	}
+	return list, nil
 }
 
 // peersTable returns a table with the state of the key exchange with each peer.

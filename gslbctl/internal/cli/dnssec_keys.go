@@ -21,14 +21,21 @@ const maxDifferences = 5
 
 func (a *app) dnssecKeysCommand() *cobra.Command {
 	return a.Listing(&cobra.Command{
-		Use:   "keys",
-		Short: "List the public signing keys of all nodes; exit code 1 if nodes have different keys",
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		Use:               "keys [<zone>]",
+		Short:             "List the public signing keys of all nodes; exit code 1 if nodes have different keys",
+		Args:              cobra.MaximumNArgs(1),
+		ValidArgsFunction: a.CompleteArguments(signedZones),
+		RunE: func(cmd *cobra.Command, args []string) error {
 			g, err := fleet.Gather(cmd.Context(), a.Fleet, fleet.Call((*api.Client).DNSSECKeys))
 			if err != nil {
 				return err
 			}
 			list, different := joinKeys(g.Answers)
+			if len(args) > 0 {
+				list.Keys = slices.DeleteFunc(list.Keys, func(k api.DNSSECKey) bool {
+					return !sameName(strings.TrimSuffix(args[0], "."), k.Zone)
+				})
+			}
 			t := &render.Table{
 				Columns: []render.Column{{Name: "ZONE"}, {Name: "KEY", Right: true}, {Name: "STAGE"},
 					{Name: "ALGORITHM"},

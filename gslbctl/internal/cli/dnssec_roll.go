@@ -77,6 +77,7 @@ func (a *app) nextStage(r *api.Roll) string {
 // rollOptions are the flags of dnssec roll.
 type rollOptions struct {
 	status, cancel, confirm, emergency, takeOver, now, force, dryRun, yes bool
+	ksk, zsk                                                              bool // rejected, with the reason
 	algorithm                                                             string
 }
 
@@ -86,7 +87,9 @@ func (a *app) dnssecRollCommand() *cobra.Command {
 		Use:     "roll [zone]",
 		Aliases: []string{"rollover", "rotate"},
 		Short:   "Roll over the signing key of a zone",
-		Long: "roll creates a new signing key for a zone on one node. All nodes follow the stages of the rollover:\n" +
+		Long: "A zone has one key, which signs all its records (no separate KSK and ZSK), so that each rollover\n" +
+			"changes the DS record in the parent zone.\n\n" +
+			"roll creates a new signing key for a zone on one node. All nodes follow the stages of the rollover:\n" +
 			"publish the key, offer it to the parent zone with CDS records, sign with it only once the parent has\n" +
 			"its DS record, and remove the old key. Each stage lasts until the data of the previous stage has\n" +
 			"expired in all resolvers, so no answer is ever bogus. The rollover continues automatically; `gslbctl\n" +
@@ -98,6 +101,9 @@ func (a *app) dnssecRollCommand() *cobra.Command {
 		ValidArgsFunction: a.CompleteArguments(signedZones),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			switch {
+			case o.ksk || o.zsk:
+				return errors.New("--ksk and --zsk do not exist: a zone has one key, which signs all its records; " +
+					"gslbctl dnssec roll ZONE replaces this key and changes the DS record of the zone")
 			case o.status || len(args) == 0 && !o.cancel && !o.confirm && !o.emergency && !o.takeOver && !o.now &&
 				!o.force && !o.dryRun:
 				return a.dnssecRolls(cmd.Context())
@@ -131,6 +137,10 @@ func (a *app) dnssecRollCommand() *cobra.Command {
 	cmdline.YesFlag(cmd, &o.yes)
 	flags.StringVar(&o.algorithm, "algorithm", "",
 		"`algorithm` of the new key, ECDSAP256SHA256 or ED25519 (default from the configuration)")
+	for name, given := range map[string]*bool{"ksk": &o.ksk, "zsk": &o.zsk} {
+		flags.BoolVar(given, name, false, "does not exist: a zone has one key")
+		flags.Lookup(name).Hidden = true
+	}
 	cmdline.Offer(cmd, "algorithm", []string{"ECDSAP256SHA256", "ED25519"})
 	cmd.MarkFlagsMutuallyExclusive("status", "cancel", "confirm", "emergency", "force")
 	for _, other := range []string{"status", "cancel", "confirm"} {

@@ -21,7 +21,7 @@ import (
 // drainFlags are the flags of drain.
 type drainFlags struct {
 	order  drainOrder
-	region string
+	of     drainScope
 	wait   bool
 	within time.Duration
 	yes    bool
@@ -37,8 +37,8 @@ type drainOrder struct {
 }
 
 func (o *drainOrder) flags(cmd *cobra.Command) {
-	cmdline.SpanVar(cmd.Flags(), &o.over, "over", 0, "duration of the drain, such as 2m (default the TTL of the "+
-		"domain)")
+	cmdline.SpanVar(cmd.Flags(), &o.over, "over", 0, "time in which the traffic decreases to the new share, "+
+		"such as 2m (default the TTL of the domain); the drain then lasts until undrain or --for")
 	cmd.Flags().StringVar(&o.to, "to", "", "remaining `share` of the weight, such as 25% (default 0%)")
 	cmd.Flags().StringVar(&o.reason, "reason", "", "the reason, for other operators")
 	windowFlags(cmd, &o.when)
@@ -92,22 +92,27 @@ func drainSentence(req api.DrainRequest, d api.Drain, now time.Time) string {
 func (a *app) drainCommand() *cobra.Command {
 	var f drainFlags
 	cmd := &cobra.Command{
-		Use:   "drain " + backendForms + "|<agent>|<region>|--region <region>",
-		Short: "Drain a backend, a machine or a whole region before maintenance",
+		Use:   "drain " + drainForms,
+		Short: "Drain a backend, a machine or a region before maintenance",
 		Long: "drain reduces the traffic of backends to zero on every node: one backend, all at an address, all of\n" +
-			"an agent, or all in a region, as the nodes know them now. First, every node checks which names would\n" +
-			"have too few backends.\n\n" +
+			"an agent, or all in a region. The region can be an argument or --region; with --service, only the\n" +
+			"backends of this name in the region are drained, so that the name answers with its other regions. A\n" +
+			"drain lasts until gslbctl undrain, or for the time of --for. drain selects the backends that the nodes\n" +
+			"know now: a backend that is added to the region later receives traffic. gslbctl orders lists drains.\n\n" +
+			"First, every node checks which names would have too few backends. If there are such names, gslbctl\n" +
+			"prints them and changes nothing, except with --force.\n\n" +
 			"With --wait, drain returns when every node reports that the backends are safe to stop: the node does\n" +
 			"not answer with them, and the TTL of previous answers has expired. It ends with 1 if a name has no\n" +
-			"answer. gslbctl undrain restores the traffic.",
+			"answer.",
 		Example: "  gslbctl drain app.example.com:192.0.2.10:443 --wait\n" +
+			"  gslbctl drain app.example.com 192.0.2.10:443 --to 25%\n" +
 			"  gslbctl drain 192.0.2.10 --over 5m --wait && ssh 192.0.2.10 reboot\n" +
-			"  gslbctl drain eu --wait\n" +
-			"  gslbctl drain eu --at 22:00 --for 2h --reason \"power work\"",
-		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: a.CompleteArguments(drainNames),
+			"  gslbctl drain eu --at 22:00 --for 2h --reason \"power work\"\n" +
+			"  gslbctl drain --region eu --service app.example.com --for 1h",
+		Args:              cobra.MaximumNArgs(2),
+		ValidArgsFunction: a.drainArguments,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			name, err := drainedName(args, f.region)
+			name, err := f.of.read(args)
 			if err != nil {
 				return err
 			}
@@ -128,7 +133,7 @@ func (a *app) drainCommand() *cobra.Command {
 		},
 	}
 	f.order.flags(cmd)
-	a.drainRegionFlag(cmd, &f.region)
+	a.drainScopeFlags(cmd, &f.of)
 	cmd.Flags().BoolVar(&f.wait, "wait", false, "wait until no node answers with the backends and the TTL has expired")
 	cmdline.SpanVar(cmd.Flags(), &f.within, "within", 0,
 		"maximum time of --wait (default the drain, the TTL and a minute)")
@@ -139,18 +144,20 @@ func (a *app) drainCommand() *cobra.Command {
 
 func (a *app) undrainCommand() *cobra.Command {
 	var yes bool
-	var region string
+	var of drainScope
 	cmd := &cobra.Command{
-		Use:               "undrain " + backendForms + "|<agent>|<region>|--region <region>",
-		Short:             "End the drain of backends",
-		Args:              cobra.MaximumNArgs(1),
-		ValidArgsFunction: a.CompleteArguments(drainNames),
+		Use:   "undrain " + drainForms,
+		Short: "End the drain of backends",
+		Long: "undrain ends active and planned drains: the backends receive traffic again. It selects backends as\n" +
+			"drain does.",
+		Args:              cobra.MaximumNArgs(2),
+		ValidArgsFunction: a.drainArguments,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			name, err := drainedName(args, region)
+			name, err := of.read(args)
 			if err != nil {
 				return err
 			}
-			servers, err := a.serversToDrain(cmd.Context(), name, region, backendsAndDrains)
+			servers, err := a.serversToDrain(cmd.Context(), name, of, backendsAndDrains)
 			if err != nil {
 				return err
 			}
@@ -165,7 +172,7 @@ func (a *app) undrainCommand() *cobra.Command {
 			})
 		},
 	}
-	a.drainRegionFlag(cmd, &region)
+	a.drainScopeFlags(cmd, &of)
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "no effect: undrain needs no confirmation")
 	return cmd
 }
@@ -180,13 +187,14 @@ func undrain(ctx context.Context, c *api.Client, id string) (said string, err er
 }
 
 func (a *app) drain(ctx context.Context, name string, req api.DrainRequest, f drainFlags) error {
-	servers, err := a.serversToDrain(ctx, name, f.region, allBackends)
+	servers, err := a.serversToDrain(ctx, name, f.of, allBackends)
 	if err != nil {
 		return err
 	}
 	if req.Share == 0 {
 		asked := api.ConsequenceRequest{Backends: allIDs(servers)}
-		if f.region != "" || isRegion(name, servers) { // a region may have more backends than the maximum of a request
+		// A region may have more backends than the maximum of a request.
+		if f.of.service == "" && (f.of.region != "" || isRegion(name, servers)) {
 			asked = api.ConsequenceRequest{Regions: []string{servers[0].Region}}
 		}
 		if ctx, err = a.CheckConsequences(ctx, f.force, asked); err != nil {
@@ -194,7 +202,7 @@ func (a *app) drain(ctx context.Context, name string, req api.DrainRequest, f dr
 		}
 	}
 	if len(servers) > 1 || servers[0].ID != name {
-		consequence := fmt.Sprintf("draining %s takes the traffic of %s: %s", name,
+		consequence := fmt.Sprintf("draining %s takes the traffic of %s: %s", f.of.describe(name),
 			render.Count(len(servers), "server", "servers"), ids(servers))
 		if err := a.Confirm(ctx, f.yes, consequence); err != nil {
 			return err
@@ -221,7 +229,7 @@ func (a *app) drain(ctx context.Context, name string, req api.DrainRequest, f dr
 		err = a.PrintReport(report, err)
 	}
 	if err == nil {
-		err = a.tellTakingBack(servers, "gslbctl undrain "+name)
+		err = a.tellTakingBack(servers, "gslbctl undrain "+f.of.arguments(name))
 	}
 	if err != nil || w == nil {
 		return err

@@ -80,27 +80,92 @@ func (a *app) serversNamed(ctx context.Context, name string, list fleet.Request[
 			"name lists the servers", name), &api.Error{Status: http.StatusNotFound})
 }
 
-// drainRegionFlag adds --region to drain or undrain.
-func (a *app) drainRegionFlag(cmd *cobra.Command, region *string) {
-	cmd.Flags().StringVar(region, "region", "", "all backends in this `region`, instead of an argument")
+// drainForms describes the arguments of drain and undrain, for usage lines.
+const drainForms = backendForms + "|<service> <ip>[:<port>]|<agent>|<region>|--region <region> [--service <name>]"
+
+// drainScope are the flags of drain and undrain that select backends.
+type drainScope struct{ region, service string }
+
+// drainScopeFlags adds --region and --service to drain or undrain.
+func (a *app) drainScopeFlags(cmd *cobra.Command, of *drainScope) {
+	cmd.Flags().StringVar(&of.region, "region", "", "all backends in this `region`, instead of an argument")
+	cmd.Flags().StringVar(&of.service, "service", "", "only the backends of this `name`; requires a region, an agent or "+
+		"an address")
 	_ = cmd.RegisterFlagCompletionFunc("region", a.Complete(allRegionNames))
+	_ = cmd.RegisterFlagCompletionFunc("service", a.Complete(serviceNames))
 }
 
-// drainedName returns the argument of drain or undrain, or the value of --region. Exactly one is required.
-func drainedName(args []string, region string) (string, error) {
+// read returns the name that selects the backends: the arguments of drain or undrain, or the value of --region. An
+// argument next to --region is the service.
+func (of *drainScope) read(args []string) (string, error) {
 	switch {
-	case len(args) == 0 && region == "":
+	case len(args) == 1 && (args[0] == "list" || args[0] == "ls"):
+		return "", errors.New("gslbctl orders lists drains; for a region of this name, use --region")
+	case len(args) == 0 && of.region == "":
 		return "", errors.New("arguments are missing: name a backend, an address, an agent or a region")
-	case len(args) > 0 && region != "":
-		return "", fmt.Errorf("--region %s and %q are given: omit one of them", region, args[0])
-	case region != "":
-		return region, nil
+	case len(args) == 1 && of.region != "" && of.service == "" && isServiceName(args[0]):
+		of.service = args[0]
+		return of.region, nil
+	case len(args) > 0 && of.region != "":
+		return "", fmt.Errorf("--region %s and %q are given: omit one of them", of.region, strings.Join(args, " "))
+	case of.region != "":
+		return of.region, nil
 	}
-	return args[0], nil
+	return joinBackend(args)
 }
 
-// serversToDrain returns the backends of a region, or without a region the backends that serversNamed returns.
-func (a *app) serversToDrain(ctx context.Context, name, region string,
+// isServiceName reports whether an argument can only be the name of a service: it has a dot, and no address.
+func isServiceName(arg string) bool { return strings.Contains(arg, ".") && len(backendNames(arg)) == 0 }
+
+// arguments returns the arguments that select the same backends again.
+func (of *drainScope) arguments(name string) string {
+	if of.region != "" {
+		name = "--region " + name
+	}
+	if of.service != "" {
+		name += " --service " + of.service
+	}
+	return name
+}
+
+// describe returns the selected backends as words of a sentence.
+func (of *drainScope) describe(name string) string {
+	if of.service != "" {
+		return of.service + " in " + name
+	}
+	return name
+}
+
+// drainArguments completes the argument of drain and undrain, and the address after a service.
+func (a *app) drainArguments(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
+	switch len(args) {
+	case 0:
+		return a.Complete(drainNames)(cmd, args, typed)
+	case 1:
+		return a.Complete(endpointsOf(args[0]))(cmd, args, typed)
+	}
+	return nil, cobra.ShellCompDirectiveNoFileComp
+}
+
+// serversToDrain returns the backends of a region, or without a region the backends that serversNamed returns. With a
+// service, it returns only the backends of this service.
+func (a *app) serversToDrain(ctx context.Context, name string, of drainScope,
+	known fleet.Request[api.BackendList]) ([]api.Backend, error) {
+	found, err := a.serversOfScope(ctx, name, of.region, known)
+	if err != nil || of.service == "" {
+		return found, err
+	}
+	found = filtered(found, func(b api.Backend) bool { return sameName(strings.TrimSuffix(of.service, "."), b.Service) })
+	if len(found) == 0 {
+		return nil, fleet.NewError(fleet.Degraded, fmt.Sprintf("no node knows a backend of %s in %s; "+
+			fleet.NothingChanged+": gslbctl backends --service %s lists its backends", of.service, name, of.service),
+			&api.Error{Status: http.StatusNotFound})
+	}
+	return found, nil
+}
+
+// serversOfScope returns the backends of a region, or without a region the backends that serversNamed returns.
+func (a *app) serversOfScope(ctx context.Context, name, region string,
 	known fleet.Request[api.BackendList]) ([]api.Backend, error) {
 	if region == "" {
 		return a.serversNamed(ctx, name, known)

@@ -75,10 +75,9 @@ func TestErrors_AreOneSentenceWithTheNextStep(t *testing.T) {
 			`gslbctl --help shows`,
 		"servers lsit":       "did you mean list or set?",
 		"rollback":           "did you mean undo?",
-		"explain":            "did you mean why?",
 		"drain":              "name a backend, an address, an agent or a region",
 		"drain a --region b": `--region b and "a" are given: omit one of them`,
-		"nodes deregister ow-1 -y --api " + documented(0): "ow-1 is an overwatch node, not an " +
+		"agents remove ow-1 -y --api " + documented(0): "ow-1 is an overwatch node, not an " +
 			"agent: see \"Remove a node\" in " +
 			"overwatch/docs/tasks.md; nothing was changed",
 		"status now": `unexpected argument "now": write gslbctl status; gslbctl status --help shows`,

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
@@ -17,17 +18,25 @@ import (
 func (a *app) failbackCommand() *cobra.Command {
 	var regions []string
 	cmd := &cobra.Command{
-		Use:   "failback [<name>...]",
+		Use:   "failback [<name>...|<region>...]",
 		Short: "Return clients to regions that were down",
-		Long: "failback returns the clients of domains to regions that were down and can serve again. It is for\n" +
-			"domains with failback: manual, and for domains with a time that has not passed. DNS has changed when\n" +
-			"the command returns; gslbctl undo restores the standby.\n\n" +
-			"With --region and without a name, failback returns the clients of all domains that wait for the\n" +
-			"region. Without both, it lists the pending failbacks.",
-		Example: "  gslbctl failback\n  gslbctl failback app.example.com\n  gslbctl failback --region main",
-		Args:    cobra.ArbitraryArgs, ValidArgsFunction: a.CompleteArguments(failbackNames),
-		RunE: func(cmd *cobra.Command, names []string) error {
+		Long: "While a region is down, its clients receive answers of another region. With failback: manual, or\n" +
+			"failback: TIME, they stay there when the region can serve again: the region awaits failback. failback\n" +
+			"returns the clients now: of one domain, or of all domains that wait for a region. Without arguments,\n" +
+			"it lists the regions that await failback. A domain with a time returns its clients automatically once\n" +
+			"the region could serve for this time.\n\n" +
+			"DNS has changed when the command returns. gslbctl undo reverts a failback: the clients stay in the\n" +
+			"other region. To end a drain of a region, run gslbctl undrain REGION.",
+		Example: "  gslbctl failback\n  gslbctl failback app.example.com\n  gslbctl failback eu\n" +
+			"  gslbctl failback app.example.com --region eu",
+		Args: cobra.ArbitraryArgs, ValidArgsFunction: a.CompleteArguments(failbackNames),
+		RunE: func(cmd *cobra.Command, args []string) error {
 			ctx := cmd.Context()
+			names, areas, err := a.failbackArguments(ctx, args)
+			if err != nil {
+				return err
+			}
+			regions := append(areas, regions...)
 			if len(names) > 0 {
 				requests := make([]failbackRequest, len(names))
 				for i, name := range names {
@@ -44,8 +53,7 @@ func (a *app) failbackCommand() *cobra.Command {
 			}
 			requests := requestsFor(list.Failbacks, regions)
 			if len(requests) == 0 {
-				return fmt.Errorf("no domain waits for a region of %s that can serve: gslbctl failback lists pending failbacks",
-					strings.Join(regions, ", "))
+				return a.noFailback(ctx, regions)
 			}
 			return a.failBack(ctx, requests)
 		},
@@ -53,6 +61,50 @@ func (a *app) failbackCommand() *cobra.Command {
 	cmd.Flags().StringSliceVar(&regions, "region", nil, "only these `regions`, separated by commas")
 	_ = cmd.RegisterFlagCompletionFunc("region", a.CompleteList(allRegionNames))
 	return cmd
+}
+
+// failbackArguments divides the arguments of failback into domains and regions. An argument is a region if a region and
+// no domain has this name.
+func (a *app) failbackArguments(ctx context.Context, args []string) (names, regions []string, err error) {
+	if len(args) == 0 {
+		return nil, nil, nil
+	}
+	known, err := fleet.First(ctx, a.Fleet, allRegionNames)
+	if err != nil {
+		return nil, nil, err
+	}
+	domains, err := fleet.First(ctx, a.Fleet, domainNames)
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, arg := range args {
+		name := strings.TrimSuffix(arg, ".")
+		isDomain := slices.ContainsFunc(domains, func(d string) bool { return sameName(name, d) })
+		at := slices.IndexFunc(known, func(r string) bool { return strings.EqualFold(r, arg) })
+		if at >= 0 && !isDomain {
+			regions = append(regions, known[at])
+		} else {
+			names = append(names, arg)
+		}
+	}
+	return names, regions, nil
+}
+
+// noFailback returns the error of a failback to regions that no domain waits for. It names the command for regions with
+// drained backends.
+func (a *app) noFailback(ctx context.Context, regions []string) error {
+	sentence := fmt.Sprintf("no domain waits for a region of %s that can serve: gslbctl failback lists pending "+
+		"failbacks; "+fleet.NothingChanged, strings.Join(regions, ", "))
+	known, err := a.knownBackends(ctx, backendsAndDrains)
+	if err == nil {
+		for _, region := range regions {
+			if slices.ContainsFunc(known, func(b api.Backend) bool { return b.Region == region && b.Draining }) {
+				sentence += fmt.Sprintf("; backends in %s are drained: gslbctl undrain %s restores their traffic", region,
+					region)
+			}
+		}
+	}
+	return fleet.NewError(fleet.Degraded, sentence, &api.Error{Status: http.StatusConflict})
 }
 
 // failbackRequest is a failback of a domain. Without regions, it is for all regions that can serve.

@@ -179,6 +179,7 @@ func wellAnswers() map[string]any {
 		"GET /api/v1/overwatch/stats": api.Stats{
 			ClusterName:   "emea",
 			TotalBackends: 4, HealthyBackends: 2, ServingBackends: 2, UnhealthyBackends: 1, StaleBackends: 1,
+			DrainingBackends:  1,
 			ValidationEnabled: true, ValidatedBackends: 4, ActiveAgents: 2, UniqueServices: 2,
 			BackendsByService: map[string]int{"app.example.com": 3, "www.example.com": 1},
 			BackendsByRegion:  map[string]int{"eu": 2, "us": 2}, GeneratedAt: now,

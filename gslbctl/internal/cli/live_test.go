@@ -45,7 +45,7 @@ func TestLive_TerminalShowsTheView(t *testing.T) {
 func TestWatchFlag_RepeatsAListBelowOneAnother(t *testing.T) {
 	nodes := []*node{startNode(t)}
 	r := ask(t, "agents --watch --count 2 --interval 100ms -o name", nodes...)
-	if r.code != 0 || r.out != "eu-1\nlab-7\nus-1\neu-1\nlab-7\nus-1\n" {
+	if r.code != 0 || r.out != "eu-1\nlab-7\nus-1\neu-9\neu-1\nlab-7\nus-1\neu-9\n" {
 		t.Errorf("%+v", r)
 	}
 	r = ask(t, "status -w --count 2 --interval 100ms", nodes...)

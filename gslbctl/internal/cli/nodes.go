@@ -17,13 +17,13 @@ import (
 )
 
 func (a *app) nodesCommand() *cobra.Command {
-	cmd := cmdline.Group("nodes", "List overwatch nodes; announce and deregister agents, replace their certificates",
+	cmd := cmdline.Group("nodes", "List overwatch nodes; announce agents, show and replace their certificates",
 		a.nodesListCommand("list"),
 		a.nodesShowCommand(), a.nodesAgentsCommand(),
 		cmdline.Changing(a.nodesAnnounceCommand()), a.nodesDeregisterCommand(), a.nodesCertificateCommand(),
 		a.nodesReissueCommand(),
 		a.nodesRevokeCommand(), a.nodesListCommand("overwatch"))
-	cmd.Long = "nodes lists overwatch nodes. announce, deregister, certificate and reissue are about agents.\n\n" +
+	cmd.Long = "nodes lists overwatch nodes. announce, certificate and reissue are about agents.\n\n" +
 		"Overwatch nodes are added and removed in the configuration: gslbctl init --join prints the steps for a new\n" +
 		"node, and overwatch/docs/tasks.md has \"Remove a node\"."
 	return cmd
@@ -135,8 +135,13 @@ func (a *app) nodesAnnounceCommand() *cobra.Command {
 }
 
 func (a *app) nodesDeregisterCommand() *cobra.Command {
+	return a.deregisterCommand("deregister <agent>", "Delete an agent, its announcement and its certificate pin")
+}
+
+// deregisterCommand returns a command that deletes an agent. It is nodes deregister and agents remove.
+func (a *app) deregisterCommand(use, short string) *cobra.Command {
 	return a.removal(removal{
-		use: "deregister <agent>", short: "Delete an agent, its announcement and its certificate pin",
+		use: use, short: short,
 		names: agentNodeNames, object: a.agentArgument, consequence: agentConsequence,
 		question: "Deregistering %s removes the backends that only this agent reports from DNS until it enrolls again",
 		apply:    deleting((*api.Client).DeregisterAgent, "agent %s is deleted"),

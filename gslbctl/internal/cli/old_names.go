@@ -13,6 +13,7 @@ func oldNames() cmdline.OldNames {
 		"backends override set":   "overrides set",
 		"gossip config":           "config show gossip",
 		"gossip generate-key":     "keygen gossip",
+		"nodes deregister":        "agents remove",
 		"nodes overwatch":         "nodes list",
 		"nodes revoke":            "agents revoke",
 		"servers drain":           "drain",

@@ -27,6 +27,7 @@ func TestOldNames_RunAndWarn(t *testing.T) {
 			"the override of app.example.com 192.0.2.11:443 is cleared"},
 		"gossip config":       {"", "GET /api/v1/gossip/config", "PROBE TIMEOUT"},
 		"gossip generate-key": {"", "POST /api/v1/gossip/generate-key", ""},
+		"nodes deregister":    {"eu-9 -y", "DELETE /api/v1/nodes/agent/eu-9", "agent eu-9 is deleted"},
 		"nodes overwatch":     {"", "GET /api/v1/nodes/overwatch", "ow-1"},
 		"nodes revoke": {"eu-1 -y", "DELETE /api/v1/nodes/agent/eu-1/certificate",
 			"eu-1 is rejected until it is unpinned"},
@@ -95,6 +96,7 @@ func TestOldNames_AreNotRecommended(t *testing.T) {
 
 // sends are lines of the visible commands that change, without their names.
 var sends = map[string]string{
+	"agents remove": "eu-1 -y",
 	"agents revoke": "eu-1 --reason r -y", "agents unlock": "app.example.com -y", "agents unpin": "eu-1 -y",
 	"apply":             "-f shop.yaml",
 	"backends validate": "", "brakes release": "app.example.com", "config reload": "", "config reset": "dns -y",
@@ -103,7 +105,7 @@ var sends = map[string]string{
 	"domains remove": "app.example.com -y", "domains reset": "app.example.com -y",
 	"domains set": "app.example.com --ttl 30", "drain": "192.0.2.10 -y", "failback": "app.example.com",
 	"geo remove": "198.51.100.0/24 -y",
-	"geo set":    "198.51.100.0/24 eu", "nodes announce": "eu-9", "nodes deregister": "eu-1 -y",
+	"geo set":    "198.51.100.0/24 eu", "nodes announce": "eu-9",
 	"nodes reissue": "eu-1 -y", "notifications test": "", "overrides clear": "192.0.2.11",
 	"overrides set":   "192.0.2.11 --healthy --reason r",
 	"preferences set": "theme=dark", "regions add": "ap", "regions remove": "eu -y", "regions reset": "eu -y",

@@ -24,7 +24,7 @@ func (a *app) ordersCommand() *cobra.Command {
 		list.Total = len(list.Orders)
 		return list, err
 	}
-	cmd := cmdline.ListCommand(a.App, "orders", "List active and planned overrides, weights and drains",
+	cmd := cmdline.ListCommand(a.App, "orders", "List active and planned drains, overrides and weights",
 		ask, func(list api.OrderList) *render.Table {
 			t := &render.Table{
 				Columns: []render.Column{{Name: "SERVICE"}, {Name: "ADDRESS"}, {Name: "ORDER"}, {Name: "STATE"},
@@ -41,6 +41,9 @@ func (a *app) ordersCommand() *cobra.Command {
 			}
 			return t
 		})
+	cmd.Aliases = []string{"drains", "weights"}
+	cmd.Long = "orders lists the drains, overrides and weights that operators have set, both in force and planned\n" +
+		"(--at). gslbctl undrain, overrides clear and weight --clear end them."
 	a.tagFlag(cmd, &tag)
 	return cmd
 }

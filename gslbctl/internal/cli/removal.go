@@ -16,6 +16,7 @@ type removal struct {
 	names            cmdline.Names // completes the argument; nil: no completion
 	// object returns the name of the object from the argument; nil: the argument is the name.
 	object      func(ctx context.Context, arg string) (string, error)
+	backend     bool                                     // the argument is a backend, and can be two arguments
 	consequence func(name string) api.ConsequenceRequest // runs first; nil: the removal is always safe
 	shared      bool                                     // nodes replicate the change
 	question    string                                   // text of the confirmation, with %s for the argument
@@ -24,10 +25,19 @@ type removal struct {
 
 func (a *app) removal(r removal) *cobra.Command {
 	var yes, force bool
+	accepted := cobra.ExactArgs(1)
+	if r.backend {
+		accepted = cobra.RangeArgs(1, 2)
+	}
 	cmd := &cobra.Command{
-		Use: r.use, Short: r.short, Long: r.long, Args: cobra.ExactArgs(1),
+		Use: r.use, Short: r.short, Long: r.long, Args: accepted,
 		RunE: func(cmd *cobra.Command, args []string) (err error) {
 			ctx, name := cmd.Context(), args[0]
+			if r.backend {
+				if name, err = joinBackend(args); err != nil {
+					return err
+				}
+			}
 			if r.object != nil {
 				if name, err = r.object(ctx, name); err != nil {
 					return err

@@ -23,11 +23,15 @@ func Run(ctx context.Context, sys cmdline.System, args []string) int {
 	a := newApp(sys)
 	root := a.rootCommand()
 	cmdline.AddCompletion(root)
+	rejectedHelp := cmdline.RejectUnknownHelp(root)
 	root.SetArgs(args)
 	if len(args) > 0 && args[0] == cobra.ShellCompRequestCmd {
 		cmdline.PlainUsage(root)
 	}
 	cmd, err := root.ExecuteContextC(api.WithChange(ctx, api.NewChangeID())) // a command is a single change
+	if err == nil {
+		err = rejectedHelp()
+	}
 	code, sentence := fleet.Explain(err)
 	if sentence != "" {
 		sentence += cmdline.Suggestion(cmd, err)
@@ -44,10 +48,13 @@ func (a *app) rootCommand() *cobra.Command {
 			"The nodes are from --api, from --context, from " + fleet.EnvNodes + " (separated by commas) or " +
 			fleet.EnvContext +
 			",\nor from the current context. The default is " + api.DefaultAddress + ".\n" +
-			"With several nodes, a change is made on every node, or to one node that replicates it.\n" +
-			"health, metrics, audit, routing flows and routing decisions ask all nodes and join the answers; --node " +
-			"selects a node.\n" +
-			"Other commands ask the first node that answers.\n\n" +
+			"With several nodes, gslbctl first asks them whether they replicate changes to each other. If they do,\n" +
+			"one node makes a change and sends it to the others; if not, gslbctl makes the change on every node.\n" +
+			"The output names the nodes that have the change.\n" +
+			"status, diff, why without a client, health, metrics, audit, routing flows and routing decisions ask all\n" +
+			"nodes; other commands that read ask the first node that answers.\n\n" +
+			"Most lists of commands have list, show, add, set and remove. The usual other verbs also work, such as\n" +
+			"create, update and delete.\n\n" +
 			fleet.ExitCodes,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -121,6 +128,7 @@ func (a *app) rootCommand() *cobra.Command {
 		cmdline.Changing(a.topCommand("watch")),
 	)
 	oldNames().Hide(root)
+	cmdline.AddVerbAliases(root)
 	addExamples(root, examples())
 	addWaitForPeers(a.App, root)
 	cmdline.ExplainMisuse(root)

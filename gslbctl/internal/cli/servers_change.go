@@ -50,6 +50,22 @@ func (a *app) serversAddCommand() *cobra.Command {
 	return cmd
 }
 
+// serverForms describes the forms of the argument of commands that change a server.
+const serverForms = backendForms + "|<service> <ip>[:<port>]"
+
+// serverFormsHelp explains serverForms.
+const serverFormsHelp = "The service and the address can be one argument, with a colon, or two. An address without\n" +
+	"a service, or without a port, must select exactly one server."
+
+// serverArguments returns the id of the server that one or two arguments name.
+func (a *app) serverArguments(ctx context.Context, args []string) (string, error) {
+	text, err := joinBackend(args)
+	if err != nil {
+		return "", err
+	}
+	return a.serverArgument(ctx, text)
+}
+
 // newServer returns the id of the server in the arguments of servers add: service:address:port, or service, address and
 // port as three arguments. The node validates host names.
 func newServer(args []string) (id api.ServerChange, err error) {
@@ -82,9 +98,12 @@ func newServer(args []string) (id api.ServerChange, err error) {
 func (a *app) serversSetCommand() *cobra.Command {
 	var flags *settingFlags
 	cmd := &cobra.Command{
-		Use:               "set " + backendForms,
-		Short:             "Change a server",
-		Args:              cobra.ExactArgs(1),
+		Use:   "set " + serverForms,
+		Short: "Change a server",
+		Long: "set changes the settings of a server on every node. A setting of the configuration file gets an\n" +
+			"overlay: a value of the API that replaces the value of the file until gslbctl servers reset removes it.\n\n" +
+			serverFormsHelp,
+		Args:              cobra.RangeArgs(1, 2),
 		ValidArgsFunction: a.CompleteArguments(serverIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if !flags.given() {
@@ -94,7 +113,7 @@ func (a *app) serversSetCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			id, err := a.serverArgument(cmd.Context(), args[0])
+			id, err := a.serverArguments(cmd.Context(), args)
 			if err != nil {
 				return err
 			}
@@ -114,10 +133,12 @@ func (a *app) serversSetCommand() *cobra.Command {
 
 func (a *app) serversRemoveCommand() *cobra.Command {
 	return a.removal(removal{
-		use: "remove " + backendForms, short: "Delete a server that was created with the API",
-		shared: true,
-		names:  serverIDs,
-		object: a.serverArgument,
+		use: "remove " + serverForms, short: "Delete a server that was created with the API",
+		long:    serverFormsHelp,
+		shared:  true,
+		names:   serverIDs,
+		object:  a.serverArgument,
+		backend: true,
 		consequence: func(id string) api.ConsequenceRequest {
 			return api.ConsequenceRequest{Backends: []string{id}, Removed: true}
 		},
@@ -127,8 +148,8 @@ func (a *app) serversRemoveCommand() *cobra.Command {
 }
 
 func (a *app) serversResetCommand() *cobra.Command {
-	r := resetting("server", "reset "+backendForms, serverIDs, (*api.Client).ResetServer)
-	r.object = a.serverArgument
+	r := resetting("server", "reset "+serverForms, serverIDs, (*api.Client).ResetServer)
+	r.object, r.backend = a.serverArgument, true
 	return a.removal(r)
 }
 

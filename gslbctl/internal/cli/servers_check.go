@@ -14,12 +14,13 @@ import (
 func (a *app) serversCheckCommand() *cobra.Command {
 	var flags *settingFlags
 	cmd := &cobra.Command{
-		Use:               "check " + backendForms,
+		Use:               "check " + serverForms,
 		Short:             "Show or change the health check of a server",
-		Args:              cobra.ExactArgs(1),
+		Long:              serverFormsHelp,
+		Args:              cobra.RangeArgs(1, 2),
 		ValidArgsFunction: a.CompleteArguments(serverIDs),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			id, err := a.serverArgument(cmd.Context(), args[0])
+			id, err := a.serverArguments(cmd.Context(), args)
 			if err != nil {
 				return err
 			}

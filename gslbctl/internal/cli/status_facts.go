@@ -84,7 +84,7 @@ func domainsUp(n nodeStatus) render.Cell {
 func ownChecks(s *api.Stats) render.Cell {
 	switch {
 	case s.ValidationSuspended:
-		return render.Cell{Text: "set aside", Tone: render.Warn}
+		return render.Cell{Text: "unused: self-isolation", Tone: render.Warn}
 	case !s.ValidationEnabled:
 		return render.C("off")
 	}

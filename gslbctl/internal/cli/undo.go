@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -17,7 +18,7 @@ import (
 
 func (a *app) undoCommand() *cobra.Command {
 	var force bool
-	cmd := &cobra.Command{
+	cmd := a.NodeFlag(&cobra.Command{
 		Use:   "undo [<audit id>]",
 		Short: "Undo your last change, or any change by its audit id",
 		Long: "undo reverts your last change in the cluster. It restores the previous override, weight or drain, and\n" +
@@ -26,10 +27,11 @@ func (a *app) undoCommand() *cobra.Command {
 			"reverts the whole change or nothing.\n\n" +
 			"Without an id, undo finds your last change on all nodes: the last change with your token. With an id\n" +
 			"of gslbctl audit list, it reverts this change, even of another operator. Each node numbers its own\n" +
-			"audit entries, so an id requires exactly one node, selected by --api. undo fails if a later change\n" +
+			"audit entries. undo searches the id on all nodes; if several nodes have different changes with this id,\n" +
+			"it lists them with the command for each, and --node selects one. undo fails if a later change\n" +
 			"affects the same object. A second undo reverts the first: to revert an earlier change, name its id.\n" +
 			"If undo does not cover your last change, such as config set, it fails and changes nothing.",
-		Example:           "  gslbctl undo\n  gslbctl --api ns1.example.com:8080 undo 1042",
+		Example:           "  gslbctl undo\n  gslbctl undo 1042\n  gslbctl undo 1042 --node ns1.example.com:8080",
 		SuggestFor:        []string{"rollback", "revert"},
 		Args:              cobra.MaximumNArgs(1),
 		ValidArgsFunction: cobra.NoFileCompletions,
@@ -45,17 +47,9 @@ func (a *app) undoCommand() *cobra.Command {
 				return fmt.Errorf("the id is %q: it must be the number of an audit entry, as gslbctl audit lists them",
 					args[0])
 			}
-			nodes, err := a.Clients()
-			if err != nil {
-				return err
-			}
-			if len(nodes) != 1 {
-				return errors.New("the numbers of audit entries are each node's own: name one node with --api, or " +
-					"leave the id out")
-			}
-			return a.ChangeEach(ctx, undoing(args[0]))
+			return a.undoEntry(cmd.Context(), ctx, args[0])
 		},
-	}
+	})
 	cmdline.ForceFlag(cmd, &force)
 	return cmd
 }
@@ -66,6 +60,71 @@ func undoing(entry string) fleet.Change {
 		undone, err := c.Undo(ctx, entry)
 		return undone.Message, err
 	}
+}
+
+// undoEntry undoes the change of an audit entry on the nodes that nodesOfEntry returns. asking is the context of the
+// read requests.
+func (a *app) undoEntry(asking, ctx context.Context, id string) error {
+	clients, err := a.nodesOfEntry(asking, id)
+	if err != nil {
+		return err
+	}
+	for _, c := range clients {
+		if err := a.PrintReport(a.ChangeVia(ctx, c, nil, undoing(id))); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// nodesOfEntry returns the node with the audit entry of a change by an operator, or several nodes if one command made
+// this change on each of them. It returns an error if the entries of several nodes are different changes, because each
+// node numbers its own entries, or if a silent node may have an entry.
+func (a *app) nodesOfEntry(ctx context.Context, id string) ([]*api.Client, error) {
+	clients, err := a.Clients()
+	switch {
+	case err != nil:
+		return nil, err
+	case len(clients) == 1:
+		return clients, nil
+	}
+	replies := fleet.AskClients(ctx, clients, fleet.CallWith((*api.Client).AuditEntry, id))
+	var has, changes []*api.Client // the nodes with the entry, and with an operator's change in it
+	var commands []string
+	for i, r := range replies {
+		switch e := r.Value; {
+		case fleet.IsNotFound(r.Err):
+			continue
+		case r.Err != nil:
+			_, sentence := fleet.NodeReason("", r.Err)
+			return nil, fleet.NewError(fleet.Degraded, fmt.Sprintf("%s may have the entry %s: %s; select a node with "+
+				"--node; %s", r.Node, id, sentence, fleet.NothingChanged), r.Err)
+		case e.ActorType == api.ActorUser && e.Status == api.AuditSuccess:
+			changes = append(changes, clients[i])
+			commands = append(commands, fmt.Sprintf("gslbctl undo %s --node %s reverts %s of %s %s, by %s at %s", id,
+				strings.TrimPrefix(r.Node, "http://"), e.Action, e.Resource, e.ResourceID, e.Actor,
+				cmdline.Zoned(e.Timestamp, a.Now())))
+		}
+		has = append(has, clients[i])
+	}
+	switch {
+	case len(has) == 0:
+		return nil, fleet.Untouched(replies[0].Err)
+	case len(changes) == 0:
+		return has[:1], nil // the node explains why it cannot undo the entry
+	case len(changes) > 1 && !isOneChange(ctx, changes, id):
+		return nil, fleet.NewError(fleet.Degraded, fmt.Sprintf("%d nodes have an entry %s: %s; %s", len(changes), id,
+			strings.Join(commands, "; "), fleet.NothingChanged), &api.Error{Status: http.StatusConflict})
+	}
+	return changes, nil
+}
+
+// isOneChange reports whether the audit entries of several nodes are parts of the change of one command.
+func isOneChange(ctx context.Context, clients []*api.Client, id string) bool {
+	replies := fleet.AskClients(ctx, clients, fleet.CallWith((*api.Client).UndoableChange, id))
+	return !slices.ContainsFunc(replies, func(r fleet.Answer[api.Undone]) bool {
+		return r.Err != nil || r.Value.Change == "" || r.Value.Change != replies[0].Value.Change
+	})
 }
 
 // undoLast undoes the latest change of the user. asking is the context of the read requests.

@@ -30,13 +30,14 @@ func (a *app) weightCommand() *cobra.Command {
 	var f weightFlags
 	cmd := &cobra.Command{
 		Use:   "weight " + backendForms + " <0..1000> --reason <text>|--clear",
-		Short: "Set a temporary weight for backends",
-		Long: "weight overrides the declared weight of backends until it is cleared or expires. DNS has changed\n" +
-			"when the command returns. A backend of weight 0 serves only if no other backend can serve. For\n" +
-			"weight 0, every node checks first which names would have only such backends.\n\n" +
+		Short: "Set or clear an operator's weight of backends",
+		Long: "weight replaces the declared weight of backends until gslbctl weight --clear, or for the time of\n" +
+			"--for. Without --for it has no end. DNS has changed when the command returns. A backend of weight 0\n" +
+			"serves only if no other backend can serve. For weight 0, every node checks first which names would\n" +
+			"have only such backends.\n\n" +
 			"An address without a service selects the backends of the only service at this address. A service and\n" +
 			"an address can also be two arguments; without a port they select each backend at the address.",
-		Example: "  gslbctl weight app.example.com:192.0.2.10:443 10 --expires-in 1h --reason \"warming up\"\n" +
+		Example: "  gslbctl weight app.example.com:192.0.2.10:443 10 --for 1h --reason \"warming up\"\n" +
 			"  gslbctl weight app.example.com:192.0.2.10:443 --clear",
 		SuggestFor:        []string{"canary", "share"},
 		Args:              cobra.RangeArgs(1, 3),

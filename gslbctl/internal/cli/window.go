@@ -74,8 +74,9 @@ func windowFlags(cmd *cobra.Command, w *window) {
 	cmdline.SpanVar(cmd.Flags(), &w.expires, "expires-in", 0,
 		"duration from the start, such as 30m or 1d (default no end)")
 	cmdline.SpanVar(cmd.Flags(), &w.alias, "for", 0, "alias of --expires-in")
-	cmd.Flags().BoolVar(&w.replace, "replace-planned", false, "replace a planned window instead of rejecting the "+
-		"change")
+	cmd.Flags().BoolVar(&w.replace, "replace-planned", false,
+		"replace a planned drain, override or weight instead of rejecting the "+
+			"change")
 }
 
 // read returns the start (nil for now) and the duration in the format of the API ("" for no end).
