@@ -15,6 +15,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/explain"
 	"gslb.internal/overwatch/internal/answer/failback"
 	"gslb.internal/overwatch/internal/answer/publish"
+	"gslb.internal/overwatch/internal/answer/querylog"
 	"gslb.internal/overwatch/internal/cluster/keysync"
 	"gslb.internal/overwatch/internal/control"
 	"gslb.internal/overwatch/internal/state/config"
@@ -73,13 +74,18 @@ func (n *node) bindDNS(cfg *config.Config) error {
 			return err
 		}
 	}
+	if cfg.DNS.QueryLog.File != "" && n.queryLog == nil {
+		if n.queryLog, err = n.newQueryLog(&cfg.DNS.QueryLog); err != nil {
+			return err
+		}
+	}
 	networks := func() []netip.Prefix { return n.state.Config().Routing.WhyNetworks }
 	server, err := dnsserver.New(dnsserver.Options{
 		Decisions: n.decisions, Explain: explain.ToAskersIn(networks, n.view),
 		Inherited: inherited, Store: dnsserver.StoreSockets,
 		Listen: cfg.DNS.ListenAddress, View: n.view, NSID: cfg.DNS.NSID, RateLimit: dnsserver.RateLimitFromConfig(cfg),
 		ClientSubnet: cfg.Overwatch.Geolocation.ECSEnabled, MaxUDPSize: cfg.DNS.MaxUDPSize,
-		Dnstap: n.dnstap, Filters: &cfg.DNS,
+		Dnstap: n.dnstap, QueryLog: n.queryLog, Filters: &cfg.DNS,
 		Registerer: n.registerer, Logger: n.componentLogger("dns"),
 	})
 	if err != nil {
@@ -99,6 +105,13 @@ func (n *node) newDnstap(cfg *config.Config) (*dnstap.Tap, error) {
 	})
 }
 
+func (n *node) newQueryLog(cfg *config.QueryLog) (*querylog.Log, error) {
+	return querylog.New(querylog.Options{
+		Path: cfg.File, MaxSize: int64(cfg.MaxSize) << 20, MaxFiles: cfg.MaxFiles, IPv4Prefix: cfg.IPv4Prefix,
+		IPv6Prefix: cfg.IPv6Prefix, Registerer: n.registerer, Logger: n.componentLogger("query_log"),
+	})
+}
+
 // openDNS creates the first view. The glue records of a zone contain the addresses of the node's listeners, so openDNS
 // first binds the DNS sockets if another process used their addresses at the start.
 func (n *node) openDNS(_ context.Context, cfg *config.Config) (err error) {
@@ -110,6 +123,9 @@ func (n *node) openDNS(_ context.Context, cfg *config.Config) (err error) {
 	n.core.run("decisions", n.decisions.Run)
 	if n.dnstap != nil {
 		n.core.run("dnstap", n.dnstap.Run)
+	}
+	if n.queryLog != nil {
+		n.core.run("query log", n.queryLog.Run)
 	}
 	sampled := decisions.FileStore{Recorder: n.decisions, Path: filepath.Join(cfg.DataDir, decisionsFile),
 		Logger: n.componentLogger("decisions")}

@@ -20,6 +20,7 @@ import (
 	"gslb.internal/overwatch/internal/answer/dnstap"
 	"gslb.internal/overwatch/internal/answer/failback"
 	"gslb.internal/overwatch/internal/answer/publish"
+	"gslb.internal/overwatch/internal/answer/querylog"
 	"gslb.internal/overwatch/internal/cluster/hints"
 	"gslb.internal/overwatch/internal/cluster/keysync"
 	"gslb.internal/overwatch/internal/cluster/replication"
@@ -118,8 +119,9 @@ type answer struct {
 	publisher *publish.Publisher
 	decisions *decisions.Recorder
 	dns       *dnsserver.Server
-	dnstap    *dnstap.Tap // nil if it is disabled
-	serving   atomic.Bool // the DNS server answers
+	dnstap    *dnstap.Tap   // nil if it is disabled
+	queryLog  *querylog.Log // nil if it is disabled
+	serving   atomic.Bool   // the DNS server answers
 }
 
 // newNode opens all sockets, files and keys. After an error it closes all of them. The node answers requests only after
@@ -421,6 +423,7 @@ func (n *node) openJudge(context.Context, *config.Config) (err error) {
 	o.NotReplicated, o.LostPeers, o.SharedIDs = n.replication.Trouble, n.replication.Lost, n.replication.SharedIDs
 	o.NoAgreement = n.peerHints.Trouble
 	o.ConfigFault, o.DatabaseFault = n.control.ConfigFault, n.state.DatabaseProblem
+	o.QueryLogFault = n.queryLog.Fault
 	o.NotNotified = func() map[string]string {
 		if n.notifier == nil {
 			return nil

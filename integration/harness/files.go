@@ -112,12 +112,19 @@ type Rollover struct {
 
 // DNSSection is the key `dns` of an OverwatchFile.
 type DNSSection struct {
-	ListenAddress string   `yaml:"listen_address"`
-	ApexTTL       int      `yaml:"apex_ttl,omitempty"`
-	NegativeTTL   int      `yaml:"negative_ttl,omitempty"`
-	Zones         []string `yaml:"zones"`
-	Resolver      Resolver `yaml:"resolver,omitempty"`
-	Dnstap        *Dnstap  `yaml:"dnstap,omitempty"`
+	ListenAddress string    `yaml:"listen_address"`
+	ApexTTL       int       `yaml:"apex_ttl,omitempty"`
+	NegativeTTL   int       `yaml:"negative_ttl,omitempty"`
+	Zones         []string  `yaml:"zones"`
+	Resolver      Resolver  `yaml:"resolver,omitempty"`
+	Dnstap        *Dnstap   `yaml:"dnstap,omitempty"`
+	QueryLog      *QueryLog `yaml:"query_log,omitempty"`
+}
+
+// QueryLog is the key `dns.query_log` of an OverwatchFile.
+type QueryLog struct {
+	File  string   `yaml:"file"`
+	Types []string `yaml:"types,omitempty"`
 }
 
 // Dnstap is the key `dns.dnstap` of an OverwatchFile.

@@ -68,6 +68,7 @@ const (
 	BackendRefused    ConditionKind = "backend_refused"
 	ConfigInvalid     ConditionKind = "config_invalid"
 	DatabaseUnusable  ConditionKind = "geo_database_unusable"
+	QueryLogFails     ConditionKind = "query_log_fails"
 	NodeRejected      ConditionKind = "node_rejected"
 )
 
@@ -123,6 +124,7 @@ func ConditionTypes() []ConditionType {
 		{NotReplicated, SeverityAttention, "", "GslbNotReplicated"},
 		{ConfigInvalid, SeverityAttention, "", "GslbConfigInvalid"},
 		{DatabaseUnusable, SeverityAttention, "", "GslbGeoDatabaseUnusable"},
+		{QueryLogFails, SeverityAttention, "", ""},
 		{NotificationsFail, SeverityAttention, "", "GslbNotificationsFail"},
 		{KeyRollWaits, SeverityAttention, "", "GslbKeyRollWaits"},
 		{TLSEnds, SeverityAttention, "", "GslbTLSEnds"},

@@ -12,12 +12,13 @@ import (
 
 	"gslb.internal/overwatch/internal/answer/decisions"
 	"gslb.internal/overwatch/internal/answer/dnstap"
+	"gslb.internal/overwatch/internal/answer/querylog"
 	"gslb.internal/overwatch/internal/answer/zone"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/overwatch/internal/state/zonefile"
 )
 
-// filter selects queries for dnstap or the query log.
+// filter selects queries for dnstap or for the query log.
 type filter struct {
 	every    uint32              // one in so many of the other conditions' queries is selected; 0: none
 	names    map[string]struct{} // names in wire form and lower case, with the names below them; nil: all
@@ -82,11 +83,13 @@ func (s *sampler) selects(q *request, o status) bool {
 	return true
 }
 
-// observers passes queries and their responses to dnstap. Each responder with dnstap has one. The method record does
-// not wait and does not allocate.
+// observers passes queries and their responses to dnstap and to the query log. Each responder with one of them has
+// observers. Recording a query does not wait and does not allocate.
 type observers struct {
-	tap      *dnstap.Worker
+	tap      *dnstap.Worker   // nil disables dnstap
+	log      *querylog.Worker // nil disables the query log
 	tapped   sampler
+	logged   sampler
 	recorder *decisions.SocketRecorder
 
 	// The current query.
@@ -95,15 +98,22 @@ type observers struct {
 	selection zone.Selection // Input is nil for an answer that is not load-balanced
 	decision  uint64         // number of the load-balanced answer
 
+	isTapped, isLogged bool
+
 	message dnstap.Message
 	extra   [dnstap.MaxExtra]byte
+	entry   querylog.Entry
 }
 
 // start begins a query. The other fields of the current query follow while it is answered.
 func (o *observers) start() { o.selection.Input = nil }
 
 // isSelected reports whether the answered query must be recorded.
-func (o *observers) isSelected(q *request) bool { return o.tapped.selects(q, o.status) }
+func (o *observers) isSelected(q *request) bool {
+	o.isTapped = o.tap != nil && o.tapped.selects(q, o.status)
+	o.isLogged = o.log != nil && o.logged.selects(q, o.status)
+	return o.isTapped || o.isLogged
+}
 
 // record records a query with its response, which is nil if no response is sent. client and server are the source and
 // the destination of the query.
@@ -113,10 +123,18 @@ func (r *responder) record(query, response []byte, client, server netip.AddrPort
 			r.reportFault("recording a DNS query failed", query, fault)
 		}
 	}()
-	o := r.observers
-	o.message = dnstap.Message{Query: query, Response: response, Client: client, Server: server, TCP: r.request.tcp,
-		Received: o.received, Sent: time.Now(), Extra: o.appendExtra(o.extra[:0])}
-	o.tap.Record(&o.message)
+	o, q := r.observers, r.request
+	if o.isTapped {
+		o.message = dnstap.Message{Query: query, Response: response, Client: client, Server: server, TCP: q.tcp,
+			Received: o.received, Sent: time.Now(), Extra: o.appendExtra(o.extra[:0])}
+		o.tap.Record(&o.message)
+	}
+	if o.isLogged {
+		o.entry = querylog.Entry{At: o.received, Client: q.client(), Name: q.question.Name, Type: q.question.Type,
+			Outcome: statusNames[o.status], TCP: q.tcp, Dropped: response == nil, Selection: o.selection, Decision: o.decision,
+			Truncated: len(response) >= headerSize && header(response).flags()&flagTruncated != 0}
+		o.log.Record(&o.entry)
+	}
 }
 
 // appendExtra appends the id of the decision and the generation of its input, for a load-balanced answer.

@@ -12,6 +12,7 @@ import (
 
 	"gslb.internal/overwatch/internal/answer/decisions"
 	"gslb.internal/overwatch/internal/answer/dnstap"
+	"gslb.internal/overwatch/internal/answer/querylog"
 	"gslb.internal/overwatch/internal/answer/zone"
 	"gslb.internal/overwatch/internal/policy"
 	"gslb.internal/overwatch/internal/state/config"
@@ -107,6 +108,17 @@ func TestRecord_HasTheDecision(t *testing.T) {
 	if extra := string(r.observers.message.Extra); !strings.HasPrefix(extra, "decision=") ||
 		!strings.HasSuffix(extra, "-0-1 generation=57") {
 		t.Errorf("%q", extra)
+	}
+	log, err := querylog.New(querylog.Options{Registerer: prometheus.NewRegistry()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.observers.log, r.observers.logged = log.NewWorker(r.socketRecorder), r.observers.tapped
+	ask("app.gslb.test.", dns.TypeA)
+	r.record([]byte("query"), nil, from, from)
+	if e := r.observers.entry; e.Selection.Input != input || e.Decision != 2 || e.Outcome != "success" || !e.Dropped ||
+		e.Type != dns.TypeA || string(e.Name) != "\x03app\x04gslb\x04test\x00" || e.Client != testClient || e.TCP {
+		t.Errorf("%+v", e)
 	}
 	ask("nx.gslb.test.", dns.TypeA)
 	r.record([]byte("query"), nil, from, from)

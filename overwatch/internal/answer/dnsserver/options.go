@@ -13,6 +13,7 @@ import (
 
 	"gslb.internal/overwatch/internal/answer/decisions"
 	"gslb.internal/overwatch/internal/answer/dnstap"
+	"gslb.internal/overwatch/internal/answer/querylog"
 	"gslb.internal/overwatch/internal/answer/zone"
 	"gslb.internal/overwatch/internal/state/config"
 )
@@ -43,7 +44,9 @@ type Options struct {
 	Decisions *decisions.Recorder
 	// Dnstap receives queries with their responses; nil disables dnstap.
 	Dnstap *dnstap.Tap
-	// Filters contains the initial filters of the queries for Dnstap; see SetFilters. Nil selects no query.
+	// QueryLog receives queries with their results; nil disables the log.
+	QueryLog *querylog.Log
+	// Filters contains the initial filters of the queries for Dnstap and QueryLog; see SetFilters. Nil selects no query.
 	Filters *config.DNS
 	// RateLimit limits identical responses to a network.
 	RateLimit RateLimit

@@ -36,7 +36,7 @@ type responder struct {
 	rateLimiter    rateLimiter
 	counts         *counts
 	socketRecorder *decisions.SocketRecorder // nil disables recording
-	observers      *observers                // nil without dnstap
+	observers      *observers                // nil without dnstap and query log
 	request        *request                  // the current request
 	single         request                   // memory for respond
 }

@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"gslb.internal/overwatch/internal/answer/dnstap"
+	"gslb.internal/overwatch/internal/answer/querylog"
 	"gslb.internal/overwatch/internal/state/config"
 )
 
@@ -27,8 +28,10 @@ type Server struct {
 	tcp       *tcpServer
 	counts    []*counts // one per responder
 	udpSize   atomic.Int32
-	dnstap    *dnstap.Tap // nil disables dnstap
+	dnstap    *dnstap.Tap   // nil disables dnstap
+	queryLog  *querylog.Log // nil disables the query log
 	tapFilter atomic.Pointer[filter]
+	logFilter atomic.Pointer[filter]
 }
 
 // SetMaxUDPSize sets the maximum UDP response size in octets, from the next response on. It is clamped to 512 to 4096.
@@ -36,15 +39,18 @@ func (s *Server) SetMaxUDPSize(octets int) {
 	s.udpSize.Store(int32(min(max(octets, minUDPSize), maxUDPSize)))
 }
 
-// SetFilters sets the filters of dnstap, from the next query on.
-func (s *Server) SetFilters(cfg *config.DNS) { s.tapFilter.Store(newFilter(cfg.Dnstap.Filter())) }
+// SetFilters sets the filters of dnstap and of the query log, from the next query on.
+func (s *Server) SetFilters(cfg *config.DNS) {
+	s.tapFilter.Store(newFilter(cfg.Dnstap.Filter()))
+	s.logFilter.Store(newFilter(cfg.QueryLog.Filter()))
+}
 
 // New opens the sockets. Queries wait in the sockets until Run. The caller must call Run or Close.
 func New(o Options) (*Server, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	s := &Server{log: o.Logger, dnstap: o.Dnstap}
+	s := &Server{log: o.Logger, dnstap: o.Dnstap, queryLog: o.QueryLog}
 	if o.Filters != nil {
 		s.SetFilters(o.Filters)
 	}
@@ -82,8 +88,9 @@ func (s *Server) newResponder(b sharedSettings) *responder {
 		socketRecorder: b.recorder.NewSocketRecorder(),
 		rateLimiter:    b.rateLimiterTemplate,
 	}
-	if tap := s.dnstap.NewWorker(); tap != nil {
-		r.observers = &observers{tap: tap, tapped: sampler{filter: &s.tapFilter}, recorder: r.socketRecorder}
+	if s.dnstap != nil || s.queryLog != nil {
+		r.observers = &observers{tap: s.dnstap.NewWorker(), log: s.queryLog.NewWorker(r.socketRecorder),
+			tapped: sampler{filter: &s.tapFilter}, logged: sampler{filter: &s.logFilter}, recorder: r.socketRecorder}
 	}
 	s.counts = append(s.counts, r.counts)
 	return r

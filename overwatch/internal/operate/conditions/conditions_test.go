@@ -125,6 +125,9 @@ func provoked() map[api.ConditionKind]func(*node) {
 		api.DatabaseUnusable: func(n *node) {
 			n.o.DatabaseFault = func() (string, string) { return "/var/lib/GeoIP/a.mmdb", "it is cut short" }
 		},
+		api.QueryLogFails: func(n *node) {
+			n.o.QueryLogFault = func() (string, string) { return "/var/log/gslb/queries.json", "no space left on device" }
+		},
 		api.NotificationsFail: func(n *node) {
 			n.o.NotNotified = func() map[string]string { return map[string]string{"chat": "chat is told nothing"} }
 		},

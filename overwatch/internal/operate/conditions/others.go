@@ -101,6 +101,7 @@ func (j *Judge) walkFiles(to report) {
 		{api.ConfigInvalid, j.o.ConfigFault, "the node cannot use the configuration file, and a restart may fail",
 			"gslb-overwatch --validate --config "},
 		{api.DatabaseUnusable, j.o.DatabaseFault, "the geolocation database cannot be used", "ls -l "},
+		{api.QueryLogFails, j.o.QueryLogFault, "the query log cannot be written, and its lines are dropped", "df "},
 	} {
 		if file.fault == nil {
 			continue

@@ -78,6 +78,9 @@ type Options struct {
 	// ConfigFault returns the path of the configuration file and the reason why the node cannot use the file; the reason
 	// is empty for a valid file. DatabaseFault does the same for the geolocation database. nil: no faults.
 	ConfigFault, DatabaseFault func() (path, reason string)
+	// QueryLogFault returns the file of the query log, and why it cannot be written. The reason is empty if it can be
+	// written. nil: no faults.
+	QueryLogFault func() (path, reason string)
 	// Unheard lists the nodes without gossip messages to this node.
 	Unheard func() []gossip.SilentNode
 	// LostPeers lists the peers that do not answer. SharedIDs lists the node IDs that two running nodes use.

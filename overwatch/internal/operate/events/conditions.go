@@ -63,6 +63,7 @@ func conditionTable() map[api.ConditionKind]row {
 		api.NotificationsFail: {api.EventNotification, warning, "failing", "working", true},
 		api.ConfigInvalid:     {api.EventReload, info, "invalid", "valid", true}, // a failed reload is an error
 		api.DatabaseUnusable:  {api.EventGeo, warning, "unusable", "used", true},
+		api.QueryLogFails:     {api.EventStore, warning, "query_log_failing", "query_log_working", true},
 		api.TLSEnds:           {api.EventCertificate, warning, "ends_soon", "renewed", false},
 		api.CertificateEnds:   {api.EventCertificate, warning, "ends_soon", "renewed", false},
 		api.TokenLocked:       {api.EventToken, warning, "locked", "unlocked", false},

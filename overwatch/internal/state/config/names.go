@@ -38,6 +38,7 @@ type DNS struct {
 	NSID      string    `key:"nsid" reload:"restart"`
 	RateLimit RateLimit `key:"rate_limit" reload:"restart"`
 	Dnstap    Dnstap    `key:"dnstap"`
+	QueryLog  QueryLog  `key:"query_log"`
 	Resolver  Resolver  `key:"resolver" reload:"restart"`
 	// The zones for which the node is authoritative, each a name or the keys below. A domain outside all of them is a
 	// separate zone.

@@ -37,7 +37,7 @@ func (v *validator) dns() {
 	if n := len(d.NSID); n > maxNSID {
 		v.Addf("dns.nsid", d.NSID, "has %d characters: give at most %d", n, maxNSID)
 	}
-	v.dnstap()
+	v.observers()
 	first := map[string]int{}
 	for i := range d.Zones {
 		z := &d.Zones[i]

@@ -11,7 +11,7 @@ import (
 )
 
 const (
-	// maxFilterNames and maxFilterTypes are the maximum numbers of entries in the filters of dnstap.
+	// maxFilterNames and maxFilterTypes are the maximum numbers of entries in the filters of dnstap and of the query log.
 	maxFilterNames = 1000
 	maxFilterTypes = 100
 	// maxSocketPath is the maximum length of the path of a unix socket in octets (unix(7)).
@@ -21,8 +21,8 @@ const (
 // unixPrefix marks the path of a unix socket.
 const unixPrefix = "unix:"
 
-// dnstap checks the consumer and the filter of dnstap.
-func (v *validator) dnstap() {
+// observers checks the consumer of dnstap, and the filters of dnstap and of the query log.
+func (v *validator) observers() {
 	const key = "dns.dnstap"
 	d := &v.config.DNS.Dnstap
 	if path, isUnix := strings.CutPrefix(d.Address, unixPrefix); isUnix {
@@ -36,6 +36,7 @@ func (v *validator) dnstap() {
 		}
 	}
 	v.queryFilter(key, d.Filter())
+	v.queryFilter("dns.query_log", v.config.DNS.QueryLog.Filter())
 }
 
 // queryFilter checks a filter of queries.
