@@ -44,6 +44,9 @@ const scrolling = `new Promise((done) => {
 // interactive is the promised time until the table of ten thousand backends is visible, in milliseconds.
 const interactive = 1000
 
+// smooth is the promised longest time between two frames of scrolling, in milliseconds.
+const smooth = 33
+
 // paced logs the load time of the page and the smoothness of scrolling. The limits apply only on an idle machine.
 func (p *page) paced(t *testing.T) {
 	t.Helper()
@@ -53,8 +56,8 @@ func (p *page) paced(t *testing.T) {
 		chromedp.Evaluate("window.longest", &longest))
 	t.Logf("the table was drawn after %.0f ms, the longest task took %.0f ms, the longest frame of scrolling %.0f ms",
 		drawn, longest, frame)
-	if testbed.Timed && drawn > interactive {
-		t.Errorf("promised are %d ms to the table", interactive)
+	if testbed.Timed && (drawn > interactive || frame > smooth) {
+		t.Errorf("promised are %d ms to the table, and %d ms between two frames", interactive, smooth)
 	}
 }
 

@@ -4,12 +4,14 @@
 package console
 
 import (
+	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"embed"
 	"encoding/base64"
+	"errors"
 	"io/fs"
 	"path"
-	"slices"
 	"strings"
 )
 
@@ -25,6 +27,7 @@ type File struct {
 	Type    string // media type
 	Tag     string // ETag, which changes with the content
 	Content []byte
+	Packed  []byte // Content in gzip format
 }
 
 // types has the media types by file extension. Files with other extensions are not served.
@@ -41,14 +44,8 @@ func Files() []File {
 		if err != nil || entry.IsDir() || !served {
 			return err
 		}
-		content, err := assets.ReadFile(name)
-		sum := sha256.Sum256(content)
-		at := "/console" + strings.TrimPrefix(name, "assets")
-		if at == "/console/index.html" {
-			at = "/"
-		}
-		list = append(list, File{at, kind, `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`, content})
-		return err
+		list = append(list, fileOf(name, kind))
+		return nil
 	})
 	if err != nil {
 		panic(err) // the files are part of this program
@@ -56,8 +53,32 @@ func Files() []File {
 	return list
 }
 
+// packed compresses a file.
+func packed(content []byte) []byte {
+	var out bytes.Buffer
+	w, err := gzip.NewWriterLevel(&out, gzip.BestCompression)
+	if err == nil {
+		_, err = w.Write(content)
+	}
+	if err = errors.Join(err, w.Close()); err != nil {
+		panic(err) // a buffer accepts all writes
+	}
+	return out.Bytes()
+}
+
 // Page returns the page, with the path "/".
-func Page() File {
-	files := Files()
-	return files[slices.IndexFunc(files, func(f File) bool { return f.Path == "/" })]
+func Page() File { return fileOf("assets/index.html", types[".html"]) }
+
+// fileOf returns a file by its name in assets.
+func fileOf(name, kind string) File {
+	content, err := assets.ReadFile(name)
+	if err != nil {
+		panic(err) // the files are part of this program
+	}
+	sum := sha256.Sum256(content)
+	at := "/console" + strings.TrimPrefix(name, "assets")
+	if at == "/console/index.html" {
+		at = "/"
+	}
+	return File{at, kind, `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`, content, packed(content)}
 }

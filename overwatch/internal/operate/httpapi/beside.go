@@ -2,8 +2,11 @@ package httpapi
 
 import (
 	"bytes"
+	"cmp"
 	_ "embed"
 	"net/http"
+	"strconv"
+	"strings"
 	"time"
 
 	"gslb.internal/overwatch/internal/operate/console"
@@ -33,18 +36,38 @@ func (s *Server) besideTheAPI() []Operation {
 	return list
 }
 
-// consoleFile returns a handler that serves a file of the console. Browsers cache the file and revalidate it by its
-// ETag.
+// consoleFile returns a handler that serves a file of the console, compressed for clients that accept gzip. Browsers
+// cache the file and revalidate it by its ETag.
 func consoleFile(f console.File) handler {
 	return func(_ *Server, c *call) (answer, error) {
-		for name, value := range map[string]string{"Content-Type": f.Type, "ETag": f.Tag, "Cache-Control": "no-cache",
-			"Content-Security-Policy": console.Policy, "Referrer-Policy": "no-referrer"} {
+		tag, content := f.Tag, f.Content
+		if acceptsGzip(c.Request) {
+			tag, content = strings.TrimSuffix(tag, `"`)+`-gzip"`, f.Packed
+			c.Header("Content-Encoding", "gzip")
+		}
+		for name, value := range map[string]string{"Content-Type": f.Type, "ETag": tag, "Cache-Control": "no-cache",
+			"Vary": "Accept-Encoding", "Content-Security-Policy": console.Policy, "Referrer-Policy": "no-referrer"} {
 			c.Header(name, value)
 		}
 		c.Abort()
-		http.ServeContent(c.Writer, c.Request, "", time.Time{}, bytes.NewReader(f.Content))
+		http.ServeContent(c.Writer, c.Request, "", time.Time{}, bytes.NewReader(content))
 		return answer{}, nil
 	}
+}
+
+// acceptsGzip reports whether a request names gzip in Accept-Encoding without a quality of 0, and has no range.
+func acceptsGzip(r *http.Request) bool {
+	if r.Header.Get("Range") != "" {
+		return false
+	}
+	for encoding := range strings.SplitSeq(r.Header.Get("Accept-Encoding"), ",") {
+		name, quality, _ := strings.Cut(strings.ReplaceAll(encoding, " ", ""), ";q=")
+		value, err := strconv.ParseFloat(cmp.Or(quality, "1"), 64)
+		if strings.EqualFold(name, "gzip") && err == nil && value > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // getMetrics answers GET /metrics if api.address equals metrics.address.

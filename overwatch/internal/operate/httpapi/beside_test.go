@@ -1,7 +1,9 @@
 package httpapi // inside: it shares world_test.go
 
 import (
+	"compress/gzip"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -51,6 +53,22 @@ func TestConsole_IsServedUnderItsPolicy(t *testing.T) {
 	}
 	w.wantError("what is no file", w.send("GET", "/console/../server.go", "", "Authorization", "Bearer "+tokenOf("read")),
 		404)
+}
+
+// A file is compressed for clients that accept gzip, with its own ETag.
+func TestConsole_IsCompressed(t *testing.T) {
+	w := newWorld(t)
+	plain := w.send("GET", "/console/app.js", "", "Accept-Encoding", "gzip;q=0, br")
+	packed := w.send("GET", "/console/app.js", "", "Accept-Encoding", "br, GZIP")
+	reader, err := gzip.NewReader(strings.NewReader(packed.body))
+	w.must(err)
+	content, err := io.ReadAll(reader)
+	w.must(err)
+	if string(content) != plain.body || plain.header.Get("Content-Encoding") != "" ||
+		packed.header.Get("Content-Encoding") != "gzip" || packed.header.Get("ETag") == plain.header.Get("ETag") ||
+		len(packed.body) > len(plain.body)/2 {
+		t.Errorf("%d bytes are %d: %v", len(plain.body), len(packed.body), packed.header)
+	}
 }
 
 // If the listener of the API also serves metrics, clients with the read permission may scrape them.

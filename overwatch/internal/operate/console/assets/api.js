@@ -205,6 +205,9 @@ async function poll(entry) {
   entry.timer = setTimeout(() => poll(entry), Math.max(pause, 4 * (performance.now() - began)));
 }
 
+// isLoaded reports whether each request of the page has had an answer or an error.
+export const isLoaded = () => [...entries.values()].every((e) => !e.views.size || e.data !== undefined || e.error);
+
 // refresh repeats all requests of the page.
 export function refresh() { entries.forEach(poll); }
 

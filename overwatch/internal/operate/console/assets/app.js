@@ -1,7 +1,7 @@
 // The frame around the views: the session, the navigation and the address of each view.
 import { html, render, useEffect, useState } from './dom.js';
 import {
-  insecure, noToken, request, session, signIn, signOut, untold, useLive, useSession, watchNode,
+  insecure, isLoaded, noToken, request, session, signIn, signOut, untold, useLive, useSession, watchNode,
 } from './api.js';
 import { span } from './format.js';
 import { useTick } from './parts.js';
@@ -141,6 +141,27 @@ function SignIn() {
     </main>`;
 }
 
+const settling = 40; // ms between two checks of the requests
+const patience = 1500; // ms after which a page is visible without all its answers
+
+// useLoaded reports whether the requests of a view have their first answers. Until then the view is invisible, so that
+// its parts do not move while the reader looks at them.
+function useLoaded(view) {
+  const [loaded, setLoaded] = useState('');
+  useEffect(() => {
+    const began = Date.now();
+    let times = 0; // successive checks; an answer can cause a further request
+    const timer = setInterval(() => {
+      times = isLoaded() ? times + 1 : 0;
+      if (times < 3 && Date.now() - began < patience) return;
+      clearInterval(timer);
+      setLoaded(view);
+    }, settling);
+    return () => clearInterval(timer);
+  }, [view]);
+  return loaded === view;
+}
+
 function Frame() {
   const [view = 'overview', ...rest] = useRoute();
   const system = useLive('/v1/config/system', { pause: 30000 }).data?.config;
@@ -151,6 +172,7 @@ function Frame() {
   });
   const Shown = key === 'names' && rest[0] ? Name : View;
   const name = Shown === Name ? rest[0] : '';
+  const loaded = useLoaded(key + '/' + name);
   useEffect(() => {
     document.querySelector('nav [aria-current]')?.scrollIntoView({ block: 'nearest' }); // on a phone
     scrollTo(0, 0);
@@ -189,7 +211,7 @@ function Frame() {
     <main id="content" tabindex="-1">
       <${Silence} />
       <${Old} />
-      <div class="page"><${Shown} key=${key + '/' + name} path=${rest} /></div>
+      <div class=${'page' + (loaded ? '' : ' loading')}><${Shown} key=${key + '/' + name} path=${rest} /></div>
     </main>`;
 }
 

@@ -1,10 +1,10 @@
 // A table that sorts, copies as CSV and draws only the rows that can be seen.
-import { html, useEffect, useRef, useState } from './dom.js';
+import { html, useEffect, useMemo, useRef, useState } from './dom.js';
 import { Age, Copy } from './parts.js';
 
 const rowHeight = 38; // px, the row height of long tables in style.css
 const whole = 150; // maximum number of rows that are drawn without virtual scrolling
-const around = 12; // rows drawn above and below the visible rows
+const around = 6; // rows drawn above and below the visible rows
 
 const quoted = (value) => {
   let text = String(value ?? '');
@@ -27,17 +27,20 @@ function sorted(rows, column, down) {
   return list.map(([, row]) => row);
 }
 
+// useWindow returns the first drawn row, and the row after the last drawn row. The component is rendered again only when
+// a row enters or leaves the visible part.
 function useWindow(frame, total) {
   const [top, setTop] = useState(0);
   useEffect(() => {
-    const scroll = () => setTop(frame.current ? frame.current.scrollTop : 0);
     const element = frame.current;
+    const scroll = () => setTop(Math.floor(element.scrollTop / rowHeight));
     element?.addEventListener('scroll', scroll, { passive: true });
     return () => element?.removeEventListener('scroll', scroll);
   }, []);
   if (total <= whole) return [0, total];
-  const first = Math.max(0, Math.floor(top / rowHeight) - around);
-  return [first, Math.min(total, first + Math.ceil(innerHeight / rowHeight) + 2 * around)];
+  const first = Math.max(0, top - around);
+  const visible = Math.ceil((frame.current?.clientHeight || innerHeight) / rowHeight);
+  return [first, Math.min(total, top + visible + around)];
 }
 
 // Gap fills the height of rows that are not drawn.
@@ -53,7 +56,8 @@ export function Table({ caption, columns: all, rows, keyOf, empty = 'None.', too
   const [order, setOrder] = useState({ at: -1, down: false });
   const frame = useRef(null);
   const columns = all.filter((c) => !c.hidden);
-  const shown = sorted(rows, columns[order.at], order.down);
+  // Rows with the same data keep their order while the table scrolls.
+  const shown = useMemo(() => sorted(rows, columns[order.at], order.down), [rows, order.at, order.down]);
   const [first, last] = useWindow(frame, shown.length);
   const data = all.filter((c) => c.csv);
   // The first click on a title sorts in ascending order, the second in descending order, the third not at all.
