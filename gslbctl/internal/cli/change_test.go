@@ -70,6 +70,7 @@ func TestChanges_GoToAllNodes(t *testing.T) {
 			"server app.example.com:192.0.2.13:443 has the values of the file"},
 		{"regions reset ap -y", "DELETE /api/v1/regions/ap/overlay", "region ap has the values of the file"},
 		{"regions remove ap -y", "DELETE /api/v1/regions/ap", "region ap is removed"},
+		{"tokens revoke external-dns -y", "DELETE /api/v1/tokens/external-dns", "the token external-dns is revoked"},
 		{"geo set 203.0.113.0/24 eu --comment office",
 			`PUT /api/v1/geo/mappings  {"cidr":"203.0.113.0/24","comment":"office","region":"eu"}`,
 			"clients of 203.0.113.0/24 are in eu"},

@@ -50,6 +50,7 @@ var reads = []struct {
 	{"dnssec keys", 0},
 	{"dnssec rolls", 0},
 	{"geo mappings", 0},
+	{"tokens list", 0},
 	{"geo test 203.0.113.7", 0},
 	{"regions list", 0},
 	{"regions show eu", 0},

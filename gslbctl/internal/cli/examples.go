@@ -90,10 +90,12 @@ func examples() map[string]string {
 		"servers reset":  "gslbctl servers reset app.example.com:192.0.2.10:443",
 		"servers set": "gslbctl servers set app.example.com:192.0.2.10:443 --weight 50\n" +
 			"gslbctl servers set app.example.com 192.0.2.10:443 --weight 50",
-		"status":  "gslbctl status\ngslbctl status --watch --interval 5s",
-		"undrain": "gslbctl undrain app.example.com:192.0.2.10:443\ngslbctl undrain eu",
-		"version": "gslbctl version --nodes",
-		"top":     "gslbctl top\ngslbctl top --domain app.example.com",
+		"status":        "gslbctl status\ngslbctl status --watch --interval 5s",
+		"undrain":       "gslbctl undrain app.example.com:192.0.2.10:443\ngslbctl undrain eu",
+		"version":       "gslbctl version --nodes",
+		"tokens list":   "gslbctl tokens list -o wide",
+		"tokens revoke": "gslbctl tokens revoke external-dns",
+		"top":           "gslbctl top\ngslbctl top --domain app.example.com",
 	}
 }
 

@@ -104,6 +104,12 @@ func wellAnswers() map[string]any {
 		"POST /api/v1/dnssec/rollover/example.com/unsign?dry_run=true": fakeWay(),
 		"POST /api/v1/dnssec/rollover/example.com/sign":                fakeWay(),
 		"POST /api/v1/dnssec/rollover/example.com/sign?dry_run=true":   fakeWay(),
+		"GET /api/v1/tokens": api.TokenList{Total: 2, GeneratedAt: now, Tokens: []api.Token{fakeToken(),
+			{Token: model.Token{Name: "old", Type: "bearer", Role: "read", ExpiresAt: now.Add(-time.Hour),
+				Meta: model.Meta{CreatedAt: now.Add(-48 * time.Hour)}}, Status: api.TokenExpired}}},
+		"POST /api/v1/tokens":                     api.TokenSecret{Token: fakeToken(), Secret: "gslb_secret"},
+		"POST /api/v1/tokens/external-dns/rotate": api.TokenSecret{Token: fakeToken(), Secret: "gslb_secret"},
+		"DELETE /api/v1/tokens/external-dns":      nil,
 		"GET /api/v1/geo/mappings": api.GeoMappingList{Total: 1, GeneratedAt: now, Mappings: []api.GeoMapping{
 			{Mapping: officeMapping("10.1.0.0/16", "eu-west"), Source: api.GeoFromConfig}}},
 		"GET /api/v1/geo/test": api.GeoTest{IP: "203.0.113.7", Region: "eu-west", MatchType: "country",
@@ -382,4 +388,9 @@ func fakeDomain(name, algorithm string, ttl, backends, healthy int) api.Domain {
 	d.CreatedAt = now.Add(-51 * time.Hour)
 	d.UpdatedAt = d.CreatedAt
 	return d
+}
+
+func fakeToken() api.Token {
+	return api.Token{Token: model.Token{Name: "external-dns", Type: "bearer", Role: "admin", CreatedBy: "alice",
+		Scope: model.TokenScope{Zones: []string{"apps.example.com"}, Owners: []string{"shop"}}}, Status: api.TokenValid}
 }

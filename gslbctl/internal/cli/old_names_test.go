@@ -113,6 +113,7 @@ var sends = map[string]string{
 	"servers check":  "app.example.com:192.0.2.12:443 --path /",
 	"servers remove": "app.example.com:192.0.2.12:443 -y", "servers reset": "app.example.com:192.0.2.12:443 -y",
 	"servers set": "app.example.com:192.0.2.12:443 --weight 7", "undo": "7", "undrain": "192.0.2.11",
+	"tokens create": "ci", "tokens revoke": "external-dns -y", "tokens rotate": "external-dns",
 	"weight": "app.example.com:192.0.2.10:443 7 --reason r",
 }
 

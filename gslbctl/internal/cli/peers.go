@@ -14,7 +14,7 @@ import (
 func localChanges() []string {
 	return []string{"backends validate", "brakes release", "config reload", "context delete", "context set",
 		"context use", "dnssec restore", "dnssec roll", "dnssec sign", "dnssec sync", "dnssec unsign", "external-dns",
-		"init", "notifications test", "preferences set"}
+		"init", "notifications test", "preferences set", "tokens create", "tokens rotate"}
 }
 
 // addWaitForPeers adds --wait-for-peers to each command below cmd whose changes nodes replicate.

@@ -121,6 +121,7 @@ func (a *app) rootCommand() *cobra.Command {
 		cmdline.Changing(a.externalDNSCommand()),
 		cmdline.Changing(a.initCommand()),
 		a.keygenCommand(),
+		a.tokensCommand(),
 		a.routingCommand(),
 		cmdline.Reading(a.whyCommand()),
 		cmdline.Reading(a.manCommand()),
