@@ -27,8 +27,8 @@ function sorted(rows, column, down) {
   return list.map(([, row]) => row);
 }
 
-// useWindow returns the first drawn row, and the row after the last drawn row. The component is rendered again only when
-// a row enters or leaves the visible part.
+// useWindow returns the first drawn row, and the row after the last drawn row. The component is rendered again only
+// when a row enters or leaves the visible part.
 function useWindow(frame, total) {
   const [top, setTop] = useState(0);
   useEffect(() => {

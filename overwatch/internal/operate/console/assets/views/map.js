@@ -1,5 +1,5 @@
 // Map: the regions at their locations, the flows of answers between regions, and the backends of a selected region.
-import { html, useEffect, useMemo, useState } from '../dom.js';
+import { html, useEffect, useMemo, useRef, useState } from '../dom.js';
 import { useList } from '../api.js';
 import { number, percent } from '../format.js';
 import { Cut, go, Panel, Status, useMinute, Waiting } from '../parts.js';
@@ -65,19 +65,53 @@ const toneOf = (r) => (!r.server_count
     : r.serving_servers < r.server_count ? 'warn' : 'good');
 const servingOf = (r) => `${r.serving_servers} of ${r.server_count} backends serve`;
 
-function Flow({ flow, from, to }) {
+const closest = 8; // the largest zoom
+
+// useZoom returns the visible part of the drawing, a function that changes its zoom, and the handlers of the drawing:
+// drag moves the part, and the wheel zooms with the key Ctrl, as in other maps. zoom is 1 for the whole drawing.
+function useZoom() {
+  const [view, setView] = useState({ zoom: 1, x: width / 2, y: height / 2 });
+  const drag = useRef(null);
+  const set = ({ zoom, x: cx, y: cy }) => {
+    const z = Math.min(closest, Math.max(1, zoom));
+    const within = (value, size) => Math.min(size - size / 2 / z, Math.max(size / 2 / z, value));
+    setView({ zoom: z, x: within(cx, width), y: within(cy, height) });
+  };
+  const by = (factor) => set({ ...view, zoom: view.zoom * factor });
+  const handlers = {
+    onWheel: (e) => {
+      if (!e.ctrlKey) return;
+      e.preventDefault();
+      by(e.deltaY < 0 ? 1.25 : 0.8);
+    },
+    onPointerDown: (e) => { drag.current = { at: [e.clientX, e.clientY], from: view }; },
+    onPointerMove: (e) => {
+      if (!drag.current || !e.buttons) return;
+      const { at, from } = drag.current;
+      const unit = width / from.zoom / e.currentTarget.getBoundingClientRect().width;
+      set({ ...from, x: from.x - (e.clientX - at[0]) * unit, y: from.y - (e.clientY - at[1]) * unit });
+    },
+    onPointerUp: () => { drag.current = null; },
+  };
+  const [w, h] = [width / view.zoom, height / view.zoom];
+  const box = [view.x - w / 2, view.y - h / 2, w, h];
+  return { zoom: view.zoom, box: box.map((v) => v.toFixed(1)).join(' '), by, handlers };
+}
+
+function Flow({ flow, from, to, zoom, choose }) {
   if (!placed(from) || !placed(to) || from === to) return null;
   const [x1, y1, x2, y2] = [x(from.longitude), y(from.latitude), x(to.longitude), y(to.latitude)];
   const bend = Math.min(60, Math.hypot(x2 - x1, y2 - y1) / 4);
   return html`
     <path
       class="flow"
-      style=${{ strokeWidth: 1 + 9 * flow.share }}
+      onClick=${() => choose(flow.source_region)}
+      style=${{ strokeWidth: (1 + 9 * flow.share) / zoom }}
       d=${`M${x1} ${y1}Q${(x1 + x2) / 2} ${(y1 + y2) / 2 - bend} ${x2} ${y2}`}
     />`;
 }
 
-function Region({ region, chosen, choose, served }) {
+function Region({ region, chosen, choose, served, zoom }) {
   const [cx, cy] = [x(region.longitude), y(region.latitude)];
   const text = `${region.name} ${region.serving_servers}/${region.server_count}`;
   const press = (e) => {
@@ -96,8 +130,8 @@ function Region({ region, chosen, choose, served }) {
       onClick=${() => choose(region.id)}
       onKeyDown=${press}
     >
-      <circle cx=${cx} cy=${cy} r=${7 + 13 * Math.sqrt(served)} class=${chosen ? 'chosen' : ''} />
-      <text x=${cx} y=${cy - 12 - 13 * Math.sqrt(served)}>${text}</text>
+      <circle cx=${cx} cy=${cy} r=${(7 + 13 * Math.sqrt(served)) / zoom} class=${chosen ? 'chosen' : ''} />
+      <text x=${cx} y=${cy - (12 + 13 * Math.sqrt(served)) / zoom}>${text}</text>
     </g>`;
 }
 
@@ -116,8 +150,29 @@ const flowColumns = [
 
 const shownNames = 1000;
 
-// Chosen shows a region: the regions of the backends for its clients, and its backends by name.
-function Chosen({ region, flows }) {
+const shownReasons = 3;
+
+// Reasons shows why backends of a name do not serve, each reason once.
+function Reasons({ backends }) {
+  const down = backends.filter((b) => !b.may_serve);
+  const reasons = [...new Set(down.map((b) => (b.drain ? 'drained' : b.reason)))];
+  return reasons.slice(0, shownReasons).map((reason) => html`<span class="note" key=${reason}>${reason}</span>`);
+}
+
+// Elsewhere lists the names whose answers send clients of a region to another region.
+function Elsewhere({ list, from, to }) {
+  const names = list.filter((f) => f.source_region === from && f.destination_region === to).map((f) => f.domain);
+  return html`
+    <span class="note">
+      by ${names.slice(0, shownReasons).map((name, i) => html`
+        ${i > 0 && ', '}<a key=${name} href=${'#/names/' + encodeURIComponent(name)}>${name}</a>`)}
+      ${names.length > shownReasons && ` and ${number(names.length - shownReasons)} more names`}
+    </span>`;
+}
+
+// Chosen shows a region: the regions of the backends for its clients with the names that send them there, and its
+// backends by name with the reasons of those that do not serve. byName has the flows of single names.
+function Chosen({ region, flows, byName }) {
   const list = useList(`/v1/overwatch/backends?region=${encodeURIComponent(region.id)}`, 'backends').data;
   const names = [...Map.groupBy(list?.backends || [], (b) => b.service)];
   const going = flows.filter((f) => f.source_region === region.id);
@@ -138,7 +193,11 @@ function Chosen({ region, flows }) {
             ${going.map((f) => html`
               <li key=${f.destination_region}>
                 <span>${f.destination_region || 'nobody'}</span>
-                <span class="num">${percent(f.part)}</span>
+                <span>
+                  <span class="num">${percent(f.part)}</span>
+                  ${f.destination_region !== region.id && html`
+                    <${Elsewhere} list=${byName} from=${region.id} to=${f.destination_region} />`}
+                </span>
               </li>`)}
           </ul>
           ${!going.length && html`<p class="dim">None asked.</p>`}
@@ -149,10 +208,13 @@ function Chosen({ region, flows }) {
             ${names.slice(0, shownNames).map(([name, own]) => html`
               <li key=${name}>
                 <a href=${'#/names/' + encodeURIComponent(name)}>${name}</a>
-                <${Status}
-                  tone=${own.every((b) => b.may_serve) ? 'good' : own.some((b) => b.may_serve) ? 'warn' : 'bad'}
-                  word=${`${own.filter((b) => b.may_serve).length} of ${own.length} serve`}
-                />
+                <span>
+                  <${Status}
+                    tone=${own.every((b) => b.may_serve) ? 'good' : own.some((b) => b.may_serve) ? 'warn' : 'bad'}
+                    word=${`${own.filter((b) => b.may_serve).length} of ${own.length} serve`}
+                  />
+                  <${Reasons} backends=${own} />
+                </span>
               </li>`)}
           </ul>
           ${names.length > shownNames && html`<p class="dim">and ${number(names.length - shownNames)} more names</p>`}
@@ -200,16 +262,34 @@ export function WorldMap({ path: [chosen = ''] }) {
   const of = (id) => list.find((r) => r.id === id);
   const served = (id) => flows.filter((f) => f.destination_region === id).reduce((sum, f) => sum + f.share, 0);
   const nowhere = list.filter((r) => !placed(r));
+  const { zoom, box, by, handlers } = useZoom();
   return html`
     <h1>Map</h1>
     <${Waiting} live=${regions} />
     <figure class="map">
-      <svg viewBox=${`0 0 ${width} ${height}`} role="group" aria-label="Map of the regions">
+      <div class="zoom" role="group" aria-label="Zoom of the map">
+        <button type="button" class="small" aria-label="Zoom in" disabled=${zoom >= closest} onClick=${() => by(2)}>
+          +
+        </button>
+        <button type="button" class="small" aria-label="Zoom out" disabled=${zoom <= 1} onClick=${() => by(0.5)}>
+          −
+        </button>
+      </div>
+      <svg
+        viewBox=${box}
+        role="group"
+        aria-label="Map of the regions"
+        style=${{ '--zoom': zoom }}
+        class=${zoom > 1 ? 'near' : undefined}
+        ...${handlers}
+      >
         <${Land} />
         ${flows.map((f) => html`
           <${Flow}
             key=${f.source_region + '>' + f.destination_region}
             flow=${f}
+            zoom=${zoom}
+            choose=${choose}
             from=${of(f.source_region)}
             to=${of(f.destination_region)}
           />`)}
@@ -219,13 +299,15 @@ export function WorldMap({ path: [chosen = ''] }) {
             region=${r}
             chosen=${r.id === chosen}
             choose=${choose}
+            zoom=${zoom}
             served=${served(r.id)}
           />`)}
       </svg>
       <figcaption>
         <span>
           A region is as large as its part of the answers. Lines lead from clients to another region that answers them.
-          Outlines: Natural Earth.
+          Select a region or a line for the reasons. Drag moves the map, Ctrl and the wheel zoom. Outlines: Natural
+          Earth.
         </span>
       </figcaption>
     </figure>
@@ -234,7 +316,8 @@ export function WorldMap({ path: [chosen = ''] }) {
         Without a place on the map: ${nowhere.map((r) => r.name).join(', ')}. Give
         them <code>latitude</code> and <code>longitude</code>.
       </p>`}
-    ${of(chosen) && html`<${Chosen} region=${of(chosen)} flows=${flows} />`}
+    ${of(chosen) && html`
+      <${Chosen} region=${of(chosen)} flows=${flows} byName=${live.data?.flows || []} />`}
     <${Panel} title="Where answers went in the last hour" id="flows">
       <${Waiting} live=${live} />
       ${live.data && html`
