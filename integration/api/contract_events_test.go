@@ -41,6 +41,8 @@ func (f fixture) metricRows() []row {
 			"data_points:a data_points[].timestamp:t- data_points[].values:o- total:i generated_at:t"},
 		{"GET /api/v1/metrics/domains", "/v1/metrics/domains?names=" + f.app, "", 200,
 			each("domains[].", "domain:s queries_per_sec:n error_rate:n answer_p99_ms:n? samples:i history:a") + shapeListed},
+		{"GET /api/v1/prometheus/targets", "/v1/prometheus/targets?role=backends", "", 200,
+			"[].targets:a [].labels:o"},
 		{"GET /api/v1/metrics/nodes/{id}", "/v1/metrics/nodes/ow-1", "", 200,
 			each("metrics.",
 				"node_id:s node_type:s timestamp:t status:s uptime_seconds:i queries_total:i queries_per_sec:n checks_total:i "+

@@ -180,6 +180,9 @@ func fits(value any, path []string, kind string) string {
 	name, list := strings.CutSuffix(path[0], "[]")
 	object, _ := value.(map[string]any)
 	inner, there := object[name]
+	if name == "" { // the body is a list
+		inner, there = value, true
+	}
 	if !there {
 		if strings.HasSuffix(kind, "-") {
 			return ""

@@ -206,6 +206,9 @@ func (s *schemas) json(answer any) object {
 	if t.Kind() == reflect.Map {
 		return object{"schema": object{"type": "object"}}
 	}
+	if t.Kind() == reflect.Slice {
+		return object{"schema": object{"type": "array", "items": s.ref(t.Elem(), false, nil)}, "example": answer}
+	}
 	return object{"schema": s.ref(t, false, nil), "example": answer}
 }
 

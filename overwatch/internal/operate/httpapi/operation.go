@@ -63,7 +63,7 @@ func Operations() []Operation {
 		dnssecOperations(), rolloverOperations(), auditOperations(), metricsOperations(), domainMetricsOperations(),
 		configOperations(), routingOperations(),
 		documentOperations(), replicationOperations(), eventOperations(),
-		notificationOperations(), tokenOperations())))
+		notificationOperations(), discoveryOperations(), tokenOperations())))
 }
 
 // LeastRole returns the required role for the operation if tokens are used.
