@@ -23,7 +23,7 @@ func (a *app) exportCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "export",
 		Short: "Export the objects of the API as a document, or with --all the complete configuration",
-		Long: "export prints the regions, domains, servers, mappings and announced agents that the API created,\n" +
+		Long: "export prints the regions, domains, servers, mappings, records and announced agents that the API created,\n" +
 			"with their owners. It also prints the settings of dns and health-check that the API changed;\n" +
 			"settings have no owner. Omitted fields have their default. The document does not contain the objects\n" +
 			"of the configuration file: gslbctl apply cannot change them.\n\n" +

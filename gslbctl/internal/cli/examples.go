@@ -72,6 +72,7 @@ func examples() map[string]string {
 		"overrides clear":    "gslbctl overrides clear app.example.com:192.0.2.10:443",
 		"overrides list":     "gslbctl overrides list",
 		"preferences show":   "gslbctl preferences show",
+		"records list":       "gslbctl records list -o wide",
 		"regions list":       "gslbctl regions list -o wide",
 		"regions remove":     "gslbctl regions remove eu-north",
 		"regions reset":      "gslbctl regions reset eu",

@@ -36,7 +36,14 @@ func fakeSettings(started time.Time) map[string]any {
 		Config: api.GossipConfig{Enabled: true, BindAddress: "0.0.0.0", BindPort: 7946, EncryptionEnabled: true,
 			GossipIntervalMS: 200, ProbeIntervalMS: 1000, ProbeTimeoutMS: 500}}
 	mapping := api.GeoMapping{Mapping: officeMapping("203.0.113.0/24", "eu"), Source: api.GeoFromAPI}
+	records := api.RecordSet{RecordSet: model.RecordSet{Name: "www.example.com", Type: "A", TTL: 60,
+		Data: []string{"192.0.2.1"}}, Records: []api.RecordValue{{Data: "192.0.2.1", TTL: 60}}}
+	listed := api.RecordSetList{Records: []api.RecordSet{records}, Total: 1, GeneratedAt: now}
 	return map[string]any{
+		"GET /api/v1/records":                      listed,
+		"POST /api/v1/records":                     records,
+		"PUT /api/v1/records/www.example.com/A":    records,
+		"DELETE /api/v1/records/www.example.com/A": nil,
 		"GET /api/v1/regions": api.RegionList{Regions: []api.Region{eu, us}, Total: 2,
 			GeneratedAt: now},
 		"GET /api/v1/regions/eu":                     eu,

@@ -113,6 +113,7 @@ func (a *app) rootCommand() *cobra.Command {
 		a.notificationsCommand(),
 		a.dnssecCommand(),
 		a.geoCommand(),
+		a.recordsCommand(),
 		a.configCommand(),
 		a.contextCommand(),
 		a.gossipCommand(),

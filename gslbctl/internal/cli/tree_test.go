@@ -143,7 +143,8 @@ func TestTree_NothingIsDestroyedUnasked(t *testing.T) {
 		"config reset dns", "dnssec roll example.com --emergency", "dnssec unsign example.com",
 		"domains remove app.example.com", "drain 192.0.2.10", "domains reset app.example.com", "regions reset eu",
 		"servers reset app.example.com:192.0.2.10:443",
-		"agents remove eu-1", "geo remove 198.51.100.0/24", "nodes reissue eu-1", "regions remove eu",
+		"agents remove eu-1", "geo remove 198.51.100.0/24",
+		"records delete www.example.com A", "nodes reissue eu-1", "regions remove eu",
 		"servers remove app.example.com:192.0.2.10:443", "tokens revoke external-dns"} {
 		n := startNode(t)
 		asking[commandOf(line)] = true

@@ -6,11 +6,15 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/miekg/dns"
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
+	"gslb.internal/overwatch/internal/answer/dnssec"
+	"gslb.internal/overwatch/internal/answer/zone"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/config"
+	"gslb.internal/shared/model"
 )
 
 // manyNames returns settings and backends of n names with 4 weighted backends each.
@@ -92,6 +96,46 @@ func BenchmarkReconfigure(b *testing.B) {
 				next := s
 				next.Domains = append(slices.Clone(s.Domains), more)
 				reconfigure(b, next)
+			}
+		})
+	}
+}
+
+// The benchmark changes one of 100 000 records of the API in a signed zone, including the signature of its answer.
+func BenchmarkRecord(b *testing.B) {
+	for _, denial := range []string{"", config.DenialNSEC, config.DenialNSEC3} {
+		b.Run("denial "+denial, func(b *testing.B) {
+			s := changingSettings(denial)
+			s.Records = s.Records.Edit()
+			for i := range 100_000 {
+				r := record(b, fmt.Sprintf("r%06d.gslb.test", i), "TXT", fmt.Sprintf("%043d", i))
+				s.Records.Put(r.Key(), r)
+			}
+			o := Options{Settings: s, Backends: new(backends), Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop()}
+			if denial != "" {
+				var err error
+				if o.Signing, err = dnssec.Open(dnssec.Options{Dir: b.TempDir(), NodeID: "node-1",
+					Registerer: prometheus.NewRegistry(), Logger: zerolog.Nop()}); err != nil {
+					b.Fatal(err)
+				}
+			}
+			p, err := New(o)
+			if err != nil {
+				b.Fatal(err)
+			}
+			b.ReportAllocs()
+			for i := 0; b.Loop(); i++ {
+				name := fmt.Sprintf("_acme-challenge.r%06d.gslb.test", i%100_000)
+				s = withRecords(s, []*model.Record{record(b, name, "TXT", fmt.Sprintf("%043d", i))})
+				n := new(next)
+				p.build(n, s)
+				if err := p.publishNext(b.Context(), n, func() {}); err != nil {
+					b.Fatal(err)
+				}
+				answer := p.View().Resolve(name+".", dns.TypeTXT, true, netip.Addr{}, zone.NewRotations(1, 1))
+				if answer.Kind != zone.Positive {
+					b.Fatal(answer)
+				}
 			}
 		})
 	}
