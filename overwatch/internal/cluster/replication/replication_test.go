@@ -208,6 +208,37 @@ func (n *node) remove(name string) {
 	}
 }
 
+// putRecord stores a DNS record with a TTL and an end; a zero end is no end.
+func (n *node) putRecord(key replica.Key, ttl int, ends time.Time) {
+	n.t.Helper()
+	part := strings.SplitN(key.Name, " ", 3)
+	var b store.Batch
+	b.PutObject(key.Kind, &model.Record{Name: part[0], Type: part[1], Data: part[2], TTL: ttl, ExpiresAt: ends,
+		Meta: model.Meta{UpdatedAt: time.Now()}})
+	if err := n.store.Write(&b); err != nil {
+		n.t.Fatal(err)
+	}
+}
+
+// recorded reports whether the node has a domain, or a record that has not expired.
+func (n *node) recorded(key replica.Key) (found bool) {
+	_ = n.store.LoadDefinitions(func(kind, name string, _ []byte) error {
+		found = found || kind == key.Kind && name == key.Name
+		return nil
+	})
+	return found
+}
+
+// removeObject stores the deletion of an object.
+func (n *node) removeObject(key replica.Key) {
+	n.t.Helper()
+	var b store.Batch
+	b.Delete(key.Kind, key.Name)
+	if err := n.store.Write(&b); err != nil {
+		n.t.Fatal(err)
+	}
+}
+
 func domain(name string) replica.Key { return replica.Key{Kind: store.KindDomain, Name: name} }
 
 // until waits for a condition. On a busy machine it waits longer and does not fail.

@@ -23,6 +23,7 @@ import (
 
 	"gslb.internal/overwatch/internal/state/replica"
 	"gslb.internal/overwatch/internal/state/store"
+	"gslb.internal/shared/model"
 )
 
 const (
@@ -236,14 +237,26 @@ func (m *member) crashWhenItTakes() {
 // change makes a random decision of an operator on this node.
 func (m *member) change() {
 	name := "d" + strconv.Itoa(m.rand.IntN(simulatedNames)) + ".example"
-	before, there := m.run.store.Object(domain(name))
-	if there = there && !before.Deleted; there && m.rand.IntN(3) == 0 {
-		m.run.remove(name)
-	} else {
+	key, ends := domain(name), time.Time{}
+	if m.rand.IntN(2) == 0 {
+		key = replica.Key{Kind: store.KindRecord, Name: model.RecordKey(name, "TXT", strconv.Itoa(m.rand.IntN(2)))}
+		if m.rand.IntN(2) == 0 {
+			ends = time.Now().Add(time.Duration(m.rand.Int64N(int64(2 * time.Minute))))
+		}
+	}
+	before, there := m.run.store.Object(key)
+	there = there && !before.Deleted && m.run.recorded(key)
+	switch remove := there && m.rand.IntN(3) == 0; {
+	case remove:
+		m.run.removeObject(key)
+	case key.Kind == store.KindRecord:
+		m.made++
+		m.run.putRecord(key, m.made, ends)
+	default:
 		m.made++
 		m.run.put(name, strconv.Itoa(m.made))
 	}
-	o, _ := m.run.store.Object(domain(name))
+	o, _ := m.run.store.Object(key)
 	past := make(map[int]bool)
 	if i := m.decisionOf(&before); i >= 0 {
 		m.decided[i].retired = m.decided[i].retired || m.decided[i].by == m
@@ -251,7 +264,7 @@ func (m *member) change() {
 		past[i] = true
 	}
 	m.decided = append(m.decided, decision{Object: o, by: m, disk: m.disks, past: past})
-	m.tell("%s: %s %s deleted=%t %s", m.id, name, o.Version, o.Deleted, o.Value)
+	m.tell("%s: %s %s deleted=%t %s", m.id, key.Name, o.Version, o.Deleted, o.Value)
 }
 
 // decisionOf returns the number of the decision that an object contains, or -1 if it is unknown. A value belongs to one
@@ -271,9 +284,38 @@ func (w *world) decisionOf(o *replica.Object) int {
 	return last
 }
 
-// live returns the objects that a node serves. Nodes remove deletions at slightly different times.
+// live returns the objects that a node serves. Nodes remove deletions and expired records at slightly different times.
 func (m *member) live() []replica.Object {
-	return slices.DeleteFunc(m.run.store.Objects(), func(o replica.Object) bool { return o.Deleted })
+	return slices.DeleteFunc(m.run.store.Objects(), func(o replica.Object) bool { return o.Deleted || isOver(&o) })
+}
+
+// isOver reports whether an object has expired according to a correct clock.
+func isOver(o *replica.Object) bool {
+	at := endOf(o)
+	return !at.IsZero() && at.Before(time.Now())
+}
+
+// endOf returns the end of a DNS record, or zero.
+func endOf(o *replica.Object) (at time.Time) {
+	if o.Kind == store.KindRecord && !o.Deleted {
+		if r, err := model.Decode[model.Record](o.Value); err == nil {
+			at = r.ExpiresAt
+		}
+	}
+	return at
+}
+
+// expire removes the records that have expired according to the clock of the node.
+func (m *member) expire() {
+	var b store.Batch
+	for _, o := range m.run.store.Objects() {
+		if at := endOf(&o); !at.IsZero() && !at.After(m.now()) {
+			b.ExpireRecord(o.Name, at)
+		}
+	}
+	if err := m.run.store.Write(&b); err != nil {
+		m.t.Error(err)
+	}
 }
 
 func equal(a, b replica.Object) bool { return same(&a, &b) && bytes.Equal(a.Value, b.Value) }
@@ -286,6 +328,9 @@ func (w *world) step() {
 	time.Sleep(time.Duration(w.rand.Int64N(int64(14 * time.Second))))
 	synctest.Wait()
 	m, other := w.members[w.rand.IntN(len(w.members))], w.members[w.rand.IntN(len(w.members))]
+	if m.run != nil && m.run.entered == nil {
+		m.expire()
+	}
 	switch at := w.rand.IntN(100); {
 	case m.run == nil && at < 50:
 		if w.wrong && at < 10 {
@@ -395,7 +440,7 @@ func (w *world) judgeCauses(m *member) {
 			held = w.decisionOf(&o)
 		}
 		for i := range numbers {
-			deleted = deleted || w.decided[i].Deleted
+			deleted = deleted || w.decided[i].Deleted || isOver(&w.decided[i].Object)
 			if w.decided[i].past[held] {
 				w.t.Errorf("%s has %+v, which %+v has replaced knowingly", m.id, o, w.decided[i].Object)
 			}
@@ -468,7 +513,7 @@ func (w *world) judgeLatest() {
 			}
 		}
 		for key, want := range latest {
-			if got, there := m.run.store.Object(key); !there && !want.Deleted {
+			if got, there := m.run.store.Object(key); !there && !want.Deleted && !isOver(want) {
 				w.t.Errorf("%s has %+v, the latest decision is %+v", m.id, got, want)
 			}
 		}
