@@ -68,6 +68,9 @@ func (s *Server) listRecords(c *call) (answer, error) {
 	} else {
 		sets = definitions.RecordSets(set.Records)
 	}
+	maps.DeleteFunc(sets, func(_ string, records []*model.Record) bool {
+		return slices.ContainsFunc(records, func(r *model.Record) bool { return !c.sees(r.Scoped()) })
+	})
 	list := api.RecordSetList{GeneratedAt: stamp(s.o.Now())}
 	list.Records, list.Total = pageOf(slices.Values(slices.Sorted(maps.Keys(sets))), c.page,
 		func(key string) api.RecordSet { return s.recordView(sets[key]) })

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"gslb.internal/overwatch/internal/control/changes"
+	"gslb.internal/overwatch/internal/control/fault"
 	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/definitions"
@@ -82,7 +83,8 @@ func withScopes(list []Operation) []Operation {
 // scope, and documents and undos reject other objects.
 func filteredOperations() []string {
 	return []string{"GET /domains", "GET /servers", "GET /health/servers", "GET /overwatch/backends",
-		"GET /overwatch/orders", "GET /overrides", "GET /regions", "GET /geo/mappings", "GET /document", "GET /events",
+		"GET /overwatch/orders", "GET /overrides", "GET /regions", "GET /geo/mappings", "GET /records", "GET /document",
+		"GET /events",
 		"GET /audit-logs", "GET /audit-logs/{id}", "GET /audit-logs/export", "POST /document/plan",
 		"POST /document/apply", "POST /audit-logs/{id}/undo"}
 }
@@ -109,7 +111,9 @@ func scopeFinders() map[string]finder {
 
 		"POST /regions": newRegion, "GET /regions/{id}": region, "PUT /regions/{id}": region, "DELETE /regions/{id}": region,
 		"DELETE /regions/{id}/overlay": region, "GET /metrics/regions/{id}": region,
-		"PUT /geo/mappings": newMapping, "DELETE /geo/mappings/{cidr}": oldMapping,
+		"POST /records": newRecords, "GET /records/{name}/{type}": oldRecords, "PUT /records/{name}/{type}": oldRecords,
+		"DELETE /records/{name}/{type}": oldRecords,
+		"PUT /geo/mappings":             newMapping, "DELETE /geo/mappings/{cidr}": oldMapping,
 	}
 	const backend, override = "/overwatch/backends/{service}/{address}/{port}", "/overrides/{service}/{address}"
 	all["GET "+backend] = ofTarget(store.KindServer, backendTarget)
@@ -261,6 +265,34 @@ func newMapping(s *Server, c *call) ([]model.ScopedObject, error) {
 		list = append(list, made.Scoped())
 	}
 	return list, err
+}
+
+// recordsOf returns the properties of the records of a name and type, or of a new record without an owner.
+func (s *Server) recordsOf(name, rtype string) (list []model.ScopedObject, err error) {
+	name, rtype, err = definitions.ParseRecordSet(name, rtype)
+	if err != nil {
+		return nil, fault.FromCheck(err)
+	}
+	set, _ := s.o.Definitions.Defined()
+	for _, r := range set.RecordsOf(name, rtype) {
+		list = append(list, r.Scoped())
+	}
+	if len(list) == 0 {
+		list = append(list, (&model.Record{Name: name}).Scoped())
+	}
+	return list, nil
+}
+
+func oldRecords(s *Server, c *call) ([]model.ScopedObject, error) {
+	return s.recordsOf(c.Param("name"), c.Param("type"))
+}
+
+func newRecords(s *Server, c *call) ([]model.ScopedObject, error) {
+	var req api.RecordSetChange
+	if err := c.decode(&req); err != nil {
+		return nil, err
+	}
+	return s.recordsOf(req.Text("name"), req.Text("type"))
 }
 
 func oldMapping(s *Server, c *call) ([]model.ScopedObject, error) {

@@ -27,6 +27,7 @@ func scopedWorld(t *testing.T) (*world, map[string]string) {
 			"domains":[{"name":"SIDE.test","description":"the SIDE","regions":["SIDE"]}],
 			"servers":[{"service":"SIDE.test","address":"ADDRESS","port":80,"region":"SIDE"},
 				{"service":"SIDE.test","target":"SIDE.example.net","port":80,"region":"SIDE","allowed_cidrs":["10.0.0.0/8"]}],
+			"records":[{"name":"text.SIDE.test","type":"TXT","data":["\"SIDE\""]}],
 			"mappings":[{"cidr":"ADDRESS/32","region":"SIDE","comment":"the SIDE"}]}}`, "SIDE", side)
 		document = strings.ReplaceAll(document, "ADDRESS", addressOf(side))
 		w.want("apply "+side, w.send("POST", "/api/v1/document/apply", document, admin...), 200)
@@ -72,7 +73,7 @@ func aboutSide(o *Operation, side string) (path, body string) {
 	path = strings.NewReplacer("regions/{id}", "regions/"+side, "agent/{id}", "agent/"+side, "nodes/{id}", "nodes/node-1",
 		"overwatch/{id}", "overwatch/node-1", "algorithms/{id}", "algorithms/weighted", "{agent_id}", side, "{id}", id,
 		"{service}", side+".test", "{name}", side+".test", "{address}", addressOf(side), "{port}", "80", "{cidr}",
-		addressOf(side)+"/32", "{zone}", side+".test").Replace(o.Path)
+		addressOf(side)+"/32", "{zone}", side+".test", "{type}", "TXT").Replace(o.Path)
 	if text, is := o.Body.(string); is {
 		return path, text
 	}
@@ -173,6 +174,8 @@ func TestScopes_NoChangeCrossesTheScope(t *testing.T) {
 		{"zone-", "POST", "/domains", `{"name":"other.test"}`},
 		{"zone-", "POST", "/domains/inside.test/backends", `{"address":"192.0.2.9","port":80,"service":"canary.test"}`},
 		{"owner-", "POST", "/domains", `{"name":"new.inside.test"}`},
+		{"zone-", "POST", "/records", `{"name":"text.canary.test","type":"TXT","data":["\"x\""]}`},
+		{"zone-", "DELETE", "/records/text.canary.test/TXT", ""},
 		{"owner-", "POST", "/document/apply", `{"owner":"canary-owner","prune":true,"document":{}}`},
 		{"owner-", "POST", "/document/apply", `{"document":{"domains":[{"name":"canary.test"}]}}`},
 		{"owner-", "POST", "/document/apply", `{"owner":"inside-owner","document":{"domains":[{"name":"canary.test"}]}}`},
@@ -210,6 +213,8 @@ func TestScopes_ObjectsInsideAreUsable(t *testing.T) {
 		{"region-read", "GET", "/regions", "", `"inside"`},
 		{"region-read", "GET", "/geo/mappings", "", "192.0.2.55"},
 		{"region-read", "GET", "/metrics/regions/inside", "", ""},
+		{"zone-read", "GET", "/records", "", "text.inside.test"},
+		{"owner-read", "GET", "/records/text.inside.test/TXT", "", "text.inside.test"},
 		{"all-read", "GET", "/overwatch/orders", "", "inside.test"},
 		{"all-read", "GET", "/events", "", "the inside"},
 		{"zone-read", "GET", "/audit-logs", "", "inside.test"},
