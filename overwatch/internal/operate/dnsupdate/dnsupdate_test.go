@@ -1,0 +1,419 @@
+package dnsupdate
+
+import (
+	"context"
+	"encoding/base64"
+	"net/netip"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/miekg/dns"
+	"github.com/rs/zerolog"
+
+	"gslb.internal/overwatch/internal/control/fault"
+	"gslb.internal/overwatch/internal/control/operations"
+	"gslb.internal/overwatch/internal/state/definitions"
+	"gslb.internal/shared/model"
+)
+
+const (
+	testZone = "example.com."
+	testKey  = "acme."
+)
+
+var testSecret = base64.StdEncoding.EncodeToString([]byte(strings.Repeat("s", 32)))
+
+// world has records of the API, and a served A record of www.example.com that does not belong to the API.
+type world struct {
+	*Handler
+	t       *testing.T
+	set     *definitions.Set
+	changes int
+	fail    error // of the next changes
+	scope   func(name, owner string) bool
+}
+
+func newWorld(t *testing.T) *world {
+	t.Helper()
+	w := &world{t: t, set: &definitions.Set{}, scope: func(string, string) bool { return true }}
+	var err error
+	w.Handler, err = New(Options{
+		Key: func(name string) (Key, bool) {
+			return Key{Algorithm: "hmac-sha256", Secret: testSecret, Owner: "certs",
+				Allows: func(name, owner string) bool { return w.scope(name, owner) }}, name == "acme"
+		},
+		Zones: func() []string { return []string{"example.com", "sub.example.com"} },
+		Served: func(name string, rtype uint16) ([]dns.RR, bool) {
+			if name != "www.example.com" {
+				return nil, false
+			}
+			rr, err := dns.NewRR("www.example.com. 60 IN A 192.0.2.1")
+			if err != nil || rtype != dns.TypeA {
+				return nil, true
+			}
+			return []dns.RR{rr}, true
+		},
+		Change: func(_ context.Context, key string, _ netip.Addr, edit func(*definitions.Set) (operations.RecordEdit, error),
+		) error {
+			if key != "acme" {
+				t.Errorf("the actor is %q", key)
+			}
+			e, err := edit(w.set)
+			if err != nil {
+				return err
+			}
+			if w.fail != nil {
+				return w.fail
+			}
+			w.changes++
+			next := w.set.Records.Edit()
+			for _, key := range e.Delete {
+				next.Delete(key)
+			}
+			for _, r := range e.Put {
+				next.Put(r.Key(), r)
+			}
+			w.set = &definitions.Set{Records: next}
+			return nil
+		},
+		ChallengeExpiry: func() time.Duration { return 24 * time.Hour },
+		Logger:          zerolog.Nop(),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+// has returns the records of the API in zone-file form without TTLs, in order.
+func (w *world) has() (list []string) {
+	for _, r := range w.set.Records.All() {
+		list = append(list, r.Name+" "+r.Type+" "+r.Data)
+	}
+	slices.Sort(list)
+	return list
+}
+
+// message returns an UPDATE message for testZone. Each prerequisite and change is a record in zone-file form; a leading
+// ANY or NONE sets the class, and "ANY name type" has no data.
+func message(t *testing.T, prerequisites, changes []string) *dns.Msg {
+	t.Helper()
+	m := new(dns.Msg)
+	m.SetUpdate(testZone)
+	m.Answer, m.Ns = records(t, prerequisites), records(t, changes)
+	return m
+}
+
+func records(t *testing.T, lines []string) (list []dns.RR) {
+	t.Helper()
+	for _, line := range lines {
+		class, rest, _ := strings.Cut(line, " ")
+		fields := strings.Fields(rest)
+		if class != "IN" && len(fields) == 2 {
+			hdr := &dns.RR_Header{Name: fields[0], Rrtype: dns.StringToType[fields[1]], Class: dns.StringToClass[class]}
+			list = append(list, &dns.ANY{Hdr: *hdr})
+			continue
+		}
+		rr, err := dns.NewRR(rest)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rr.Header().Class = dns.StringToClass[class]
+		if class == "NONE" {
+			rr.Header().Ttl = 0
+		}
+		list = append(list, rr)
+	}
+	return list
+}
+
+// sign returns the signed message in wire format, and its MAC.
+func sign(t *testing.T, m *dns.Msg, key, algorithm, secret string, at time.Time) (wire []byte, mac string) {
+	t.Helper()
+	m.SetTsig(key, algorithm, 300, at.Unix())
+	wire, mac, err := dns.TsigGenerate(m, secret, "", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return wire, mac
+}
+
+// send sends a signed message, and checks the signature of the response.
+func (w *world) send(m *dns.Msg) int {
+	w.t.Helper()
+	wire, mac := sign(w.t, m, testKey, dns.HmacSHA256, testSecret, time.Now())
+	reply := w.Answer(w.t.Context(), wire, netip.MustParseAddr("192.0.2.9"))
+	if err := dns.TsigVerify(slices.Clone(reply), testSecret, mac, false); err != nil {
+		w.t.Errorf("the signature of the response: %v", err)
+	}
+	var r dns.Msg
+	if err := r.Unpack(reply); err != nil {
+		w.t.Fatal(err)
+	}
+	if !r.Response || r.Opcode != dns.OpcodeUpdate || r.Id != m.Id {
+		w.t.Errorf("the header of the response: %+v", r.MsgHdr)
+	}
+	return r.Rcode
+}
+
+// Each prerequisite and change has the result of RFC 2136.
+func TestAnswer_PrerequisitesAndChanges(t *testing.T) {
+	one, two := `_acme-challenge.www.example.com TXT "one"`, `_acme-challenge.www.example.com TXT "two"`
+	add := func(text string) string { return "IN " + strings.Replace(text, " TXT", ". 60 IN TXT", 1) }
+	for _, tc := range []struct {
+		name          string
+		prerequisites []string
+		changes       []string
+		code          int
+		after         []string // nil: the record one, as before
+	}{
+		{"adds", nil, []string{add(two)}, dns.RcodeSuccess, []string{one, two}},
+		{"adds twice", nil, []string{add(one), add(one)}, dns.RcodeSuccess, []string{one}},
+		{"deletes one", nil, []string{strings.Replace(add(one), "IN ", "NONE ", 1)}, dns.RcodeSuccess, []string{}},
+		{"deletes a missing one", nil, []string{strings.Replace(add(two), "IN ", "NONE ", 1)}, dns.RcodeSuccess, nil},
+		{"deletes a set", nil, []string{"ANY _acme-challenge.www.example.com. TXT"}, dns.RcodeSuccess, []string{}},
+		{"deletes a name", nil, []string{"ANY _acme-challenge.www.example.com. ANY"}, dns.RcodeSuccess, []string{}},
+		{"replaces", nil, []string{"ANY _acme-challenge.www.example.com. TXT", add(two)}, dns.RcodeSuccess, []string{two}},
+		{"adds and deletes", nil, []string{add(two), "ANY _acme-challenge.www.example.com. TXT"}, dns.RcodeSuccess,
+			[]string{}},
+		{"name exists", []string{"ANY _acme-challenge.www.example.com. ANY"}, []string{add(two)}, dns.RcodeSuccess,
+			[]string{one, two}},
+		{"served name exists", []string{"ANY www.example.com. ANY"}, []string{add(two)}, dns.RcodeSuccess,
+			[]string{one, two}},
+		{"name is missing", []string{"ANY no.example.com. ANY"}, []string{add(two)}, dns.RcodeNameError, nil},
+		{"name must be missing", []string{"NONE www.example.com. ANY"}, []string{add(two)}, dns.RcodeYXDomain, nil},
+		{"set exists", []string{"ANY www.example.com. A"}, []string{add(two)}, dns.RcodeSuccess, []string{one, two}},
+		{"set is missing", []string{"ANY www.example.com. AAAA"}, []string{add(two)}, dns.RcodeNXRrset, nil},
+		{"set must be missing", []string{"NONE _acme-challenge.www.example.com. TXT"}, []string{add(two)},
+			dns.RcodeYXRrset, nil},
+		{"set has the data", []string{strings.Replace(add(one), " 60 ", " 0 ", 1)}, []string{add(two)}, dns.RcodeSuccess,
+			[]string{one, two}},
+		{"set has other data", []string{strings.Replace(add(two), " 60 ", " 0 ", 1)}, []string{add(two)},
+			dns.RcodeNXRrset, nil},
+		{"served set has the data", []string{"IN www.example.com. 0 IN A 192.0.2.1"}, []string{add(two)},
+			dns.RcodeSuccess, []string{one, two}},
+		{"prerequisite with a TTL", []string{add(one)}, []string{add(two)}, dns.RcodeFormatError, nil},
+		{"outside the zone", nil, []string{"IN www.example.net. 60 IN A 192.0.2.1"}, dns.RcodeNotZone, nil},
+		{"in a zone below", nil, []string{"IN a.sub.example.com. 60 IN A 192.0.2.1"}, dns.RcodeNotZone, nil},
+		{"an invalid change leaves everything", nil, []string{add(two), "IN www.example.net. 60 IN A 192.0.2.1"},
+			dns.RcodeNotZone, nil},
+		{"a served set", nil, []string{"ANY www.example.com. A"}, dns.RcodeRefused, nil},
+		{"a served record", nil, []string{"NONE www.example.com. 0 IN A 192.0.2.1"}, dns.RcodeRefused, nil},
+		{"the serial", nil, []string{"IN example.com. 60 IN SOA a. b. 99 1 1 1 1"}, dns.RcodeSuccess, nil},
+		{"an alias beside records", nil, []string{"IN _acme-challenge.www.example.com. 60 IN CNAME a.example.com."},
+			dns.RcodeSuccess, nil},
+		{"upper case", nil, []string{"ANY _ACME-challenge.WWW.example.com. TXT"}, dns.RcodeSuccess, []string{}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			w := newWorld(t)
+			if code := w.send(message(t, nil, []string{add(one)})); code != dns.RcodeSuccess {
+				t.Fatal(dns.RcodeToString[code])
+			}
+			if code := w.send(message(t, tc.prerequisites, tc.changes)); code != tc.code {
+				t.Errorf("%s, want %s", dns.RcodeToString[code], dns.RcodeToString[tc.code])
+			}
+			want := tc.after
+			if want == nil {
+				want = []string{one}
+			}
+			if got := w.has(); !slices.Equal(got, want) {
+				t.Errorf("%q, want %q", got, want)
+			}
+		})
+	}
+}
+
+// A record of a challenge expires, other records do not. Both have the owner of the key.
+func TestAnswer_ChallengesExpire(t *testing.T) {
+	w := newWorld(t)
+	w.send(message(t, nil, []string{`IN _acme-challenge.a.example.com. 60 IN TXT "x"`, `IN a.example.com. 60 IN TXT "y"`}))
+	for _, r := range w.set.Records.All() {
+		expires := strings.HasPrefix(r.Name, "_acme-challenge.")
+		if expires == r.ExpiresAt.IsZero() || expires && time.Until(r.ExpiresAt) > 25*time.Hour || r.Owner != "certs" {
+			t.Errorf("%+v", r)
+		}
+	}
+	if w.set.Records.Len() != 2 {
+		t.Errorf("%d records", w.set.Records.Len())
+	}
+}
+
+// Messages without a valid signature change nothing, and the response has the error of RFC 8945 section 5.2.
+func TestAnswer_InvalidSignatures(t *testing.T) {
+	change := []string{`IN a.example.com. 60 IN TXT "x"`}
+	other := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("o", 32)))
+	for _, tc := range []struct {
+		name, key, algorithm, secret string
+		at                           time.Time
+		code                         int
+		tsig                         uint16
+	}{
+		{"unsigned", "", "", "", time.Now(), dns.RcodeRefused, 0},
+		{"unknown key", "other.", dns.HmacSHA256, testSecret, time.Now(), dns.RcodeNotAuth, dns.RcodeBadKey},
+		{"wrong algorithm", testKey, dns.HmacSHA512, testSecret, time.Now(), dns.RcodeNotAuth, dns.RcodeBadKey},
+		{"wrong secret", testKey, dns.HmacSHA256, other, time.Now(), dns.RcodeNotAuth, dns.RcodeBadSig},
+		{"wrong clock", testKey, dns.HmacSHA256, testSecret, time.Now().Add(-time.Hour), dns.RcodeNotAuth,
+			dns.RcodeBadTime},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			w, m := newWorld(t), message(t, nil, change)
+			wire, err := m.Pack()
+			if tc.key != "" {
+				wire, _ = sign(t, m, tc.key, tc.algorithm, tc.secret, tc.at)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			var r dns.Msg
+			if err := r.Unpack(w.Answer(t.Context(), wire, netip.MustParseAddr("192.0.2.9"))); err != nil {
+				t.Fatal(err)
+			}
+			if r.Rcode != tc.code || w.changes != 0 {
+				t.Errorf("%s, %d changes", dns.RcodeToString[r.Rcode], w.changes)
+			}
+			if sig := r.IsTsig(); (sig != nil) != (tc.tsig != 0) || sig != nil && sig.Error != tc.tsig {
+				t.Errorf("TSIG %v", sig)
+			}
+		})
+	}
+}
+
+// A repeated message gets the same response and changes nothing, also after the opposite change.
+func TestAnswer_RepeatedMessageChangesNothing(t *testing.T) {
+	w := newWorld(t)
+	wire, _ := sign(t, message(t, nil, []string{`IN a.example.com. 60 IN TXT "x"`}), testKey, dns.HmacSHA256, testSecret,
+		time.Now())
+	for range 2 {
+		w.Answer(t.Context(), slices.Clone(wire), netip.MustParseAddr("192.0.2.9"))
+		w.send(message(t, nil, []string{"ANY a.example.com. ANY"}))
+	}
+	if len(w.has()) != 0 {
+		t.Errorf("%q after the repetition", w.has())
+	}
+}
+
+// A key changes only the names and owners of its scope.
+func TestAnswer_ScopeOfTheKey(t *testing.T) {
+	w := newWorld(t)
+	r, err := definitions.NewRecord("a.example.com", "TXT", `"x"`, 60)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Owner = "shop"
+	w.set = &definitions.Set{Records: w.set.Records.Edit()}
+	w.set.Records.Put(r.Key(), r)
+	w.scope = func(name, owner string) bool { return owner == "certs" && name != "b.example.com" }
+	for _, change := range []string{`IN a.example.com. 60 IN TXT "y"`, "ANY a.example.com. ANY", "ANY a.example.com. TXT",
+		`NONE a.example.com. 0 IN TXT "x"`, `IN b.example.com. 60 IN TXT "y"`, "ANY b.example.com. TXT"} {
+		if code := w.send(message(t, nil, []string{change})); code != dns.RcodeRefused {
+			t.Errorf("%s: %s", change, dns.RcodeToString[code])
+		}
+	}
+	if code := w.send(message(t, nil, []string{`IN c.example.com. 60 IN TXT "y"`})); code != dns.RcodeSuccess {
+		t.Error(dns.RcodeToString[code])
+	}
+}
+
+// A key that sends too fast receives SERVFAIL, and its messages change nothing. A rejected change is REFUSED.
+func TestAnswer_BoundedRateAndErrors(t *testing.T) {
+	w := newWorld(t)
+	now := time.Now()
+	w.o.Now = func() time.Time { return now }
+	w.fail = fault.Conflictf("a.example.com is a domain")
+	if code := w.send(message(t, nil, []string{`IN a.example.com. 60 IN TXT "x"`})); code != dns.RcodeRefused {
+		t.Error(dns.RcodeToString[code])
+	}
+	w.fail = fault.Fullf("too many records")
+	if code := w.send(message(t, nil, []string{`IN a.example.com. 60 IN TXT "y"`})); code != dns.RcodeServerFailure {
+		t.Error(dns.RcodeToString[code])
+	}
+	w.fail = nil
+	last := dns.RcodeSuccess
+	for range burst {
+		last = w.send(message(t, nil, []string{`IN a.example.com. 60 IN TXT "z"`}))
+	}
+	if last != dns.RcodeServerFailure || w.changes != burst-2 {
+		t.Errorf("%s after %d changes", dns.RcodeToString[last], w.changes)
+	}
+	if got := w.Results(); got["SERVFAIL"] != 3 || got["REFUSED"] != 1 {
+		t.Errorf("%v", got)
+	}
+}
+
+// Submit drops messages beyond MaxWaiting and never blocks.
+func TestSubmit_DropsWhatIsTooMuch(t *testing.T) {
+	w := newWorld(t)
+	for range MaxWaiting {
+		if !w.Submit(nil, netip.Addr{}, nil) {
+			t.Fatal("dropped too early")
+		}
+	}
+	if w.Submit(nil, netip.Addr{}, nil) || w.Dropped() != 1 {
+		t.Errorf("%d dropped", w.Dropped())
+	}
+}
+
+// Any octets get a response or none, and no panic. Only a valid signature causes a change.
+func FuzzAnswer(f *testing.F) {
+	m := new(dns.Msg)
+	m.SetUpdate(testZone)
+	wire, err := m.Pack()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(wire)
+	m.SetTsig(testKey, dns.HmacSHA256, 300, time.Now().Unix())
+	signed, _, err := dns.TsigGenerate(m, testSecret, "", false)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(signed)
+	f.Fuzz(func(t *testing.T, query []byte) {
+		w, before := newWorld(t), slices.Clone(query)
+		w.Answer(t.Context(), query, netip.MustParseAddr("192.0.2.9"))
+		if w.changes > 0 && dns.TsigVerify(before, testSecret, "", false) != nil {
+			t.Error("a change without a valid signature")
+		}
+	})
+}
+
+// FuzzEdit applies random sections of a message, as from the holder of a key.
+func FuzzEdit(f *testing.F) {
+	m := new(dns.Msg)
+	m.SetUpdate(testZone)
+	rr, err := dns.NewRR("a.example.com. 60 IN TXT x")
+	if err != nil {
+		f.Fatal(err)
+	}
+	m.Ns = []dns.RR{rr}
+	wire, err := m.Pack()
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(wire)
+	f.Fuzz(func(t *testing.T, query []byte) {
+		var m dns.Msg
+		if m.Unpack(query) != nil {
+			return
+		}
+		w := newWorld(t)
+		u, err := w.read(&m, Key{Allows: func(string, string) bool { return true }})
+		if err != nil {
+			return
+		}
+		e, err := u.edit(w.set)
+		if err != nil {
+			return
+		}
+		for _, r := range e.Put {
+			if err := definitions.CheckRecord(r); err != nil || !within(r.Name, "example.com") {
+				t.Errorf("%+v: %v", r, err)
+			}
+		}
+		if slices.ContainsFunc(e.Put, func(r *model.Record) bool { return slices.Contains(e.Delete, r.Key()) }) {
+			t.Error("a record is added and deleted")
+		}
+	})
+}
