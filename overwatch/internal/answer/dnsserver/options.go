@@ -38,6 +38,8 @@ type Options struct {
 	ClientSubnet bool
 	// Explain answers TXT queries for _why.<name>. Nil disables explanations.
 	Explain ExplainFunc
+	// Updates answers DNS UPDATE messages. Nil: UPDATE is not implemented.
+	Updates Updates
 	// MaxUDPSize is the initial maximum UDP response size in octets; see SetMaxUDPSize. 0 means 1232.
 	MaxUDPSize int
 	// Decisions records the answers of load-balanced names; nil disables recording.

@@ -24,6 +24,7 @@ type sharedSettings struct {
 	udpSize             *atomic.Int32 // maximum UDP response size in octets
 	recorder            *decisions.Recorder
 	explain             ExplainFunc            // nil disables explanations
+	updates             Updates                // nil: DNS UPDATE is not implemented
 	newRotations        func() *zone.Rotations // returns the initial rotations of a responder
 	now                 func() time.Time
 	log                 zerolog.Logger

@@ -134,6 +134,12 @@ func hasWholeMessage(input []byte) bool {
 
 // appendResponse appends the length-prefixed response to a query.
 func (t *tcpServer) appendResponse(output, query []byte, one *connection) []byte {
+	if msg, isUpdate := t.answerUpdate(query, one.from.Addr()); isUpdate {
+		if msg == nil {
+			return output
+		}
+		return append(binary.BigEndian.AppendUint16(output, uint16(len(msg))), msg...)
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	began := t.responder.counts.timer.start()

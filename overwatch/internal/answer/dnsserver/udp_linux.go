@@ -7,6 +7,8 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"slices"
+	"strconv"
 	"syscall"
 	"time"
 
@@ -169,6 +171,10 @@ func (s *udpSocket) answerMessage(i int) {
 		s.responder.counts.queries[dropped].Add(1)
 		return
 	}
+	if s.responder.isUpdate(&s.requests[i], s.octets[i][:in.Len]) {
+		s.submitUpdate(i)
+		return
+	}
 	msg := s.responder.answerRequest(&s.requests[i], s.octets[i][:in.Len], s.replies.nextBuffer())
 	if o := s.responder.observers; o != nil && o.isSelected(&s.requests[i]) {
 		s.responder.record(s.octets[i][:in.Len], msg, sender(&s.from[i]), s.destination(i))
@@ -180,6 +186,24 @@ func (s *udpSocket) answerMessage(i int) {
 		clearInterface(s.control[i][:in.Hdr.Controllen])
 	}
 	s.replies.add(len(msg), &in.Hdr)
+}
+
+// submitUpdate passes message i to Updates. The response leaves from the destination of the message.
+func (s *udpSocket) submitUpdate(i int) {
+	var control []byte
+	if s.hasDestinations {
+		control = slices.Clone(s.control[i][:s.in[i].Hdr.Controllen])
+		clearInterface(control)
+	}
+	from := senderAddress(&s.from[i])
+	to := netip.AddrPortFrom(from, binary.BigEndian.Uint16(s.from[i][2:]))
+	if from.IsLinkLocalUnicast() && from.Is6() {
+		scope := binary.NativeEndian.Uint32(s.from[i][24:])
+		to = netip.AddrPortFrom(from.WithZone(strconv.Itoa(int(scope))), to.Port())
+	}
+	s.responder.updates.Submit(slices.Clone(s.octets[i][:s.in[i].Len]), from, func(reply []byte) {
+		_, _, _ = s.conn.WriteMsgUDPAddrPort(reply, control, to) // fails after close; the client repeats the message
+	})
 }
 
 // senderAddress returns the address of a socket address of either family. A socket from a service manager may accept

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"slices"
 	"syscall"
 	"time"
 )
@@ -47,6 +48,9 @@ func (s *udpSocket) serve() error {
 		}
 		s.responder.updateSecond()
 		began := s.responder.counts.timer.start()
+		if s.submitUpdate(query[:n], from) {
+			continue
+		}
 		if s.responder.observers != nil {
 			s.responder.observers.received = time.Now()
 		}
@@ -62,6 +66,22 @@ func (s *udpSocket) serve() error {
 		}
 		s.responder.counts.timer.stop(began, 1)
 	}
+}
+
+// submitUpdate passes a DNS UPDATE message to Updates. It returns false for other messages.
+func (s *udpSocket) submitUpdate(query []byte, from netip.AddrPort) bool {
+	r := s.responder
+	if r.updates == nil {
+		return false
+	}
+	r.readRequest(&r.single, query, from.Addr().Unmap(), false)
+	if !r.isUpdate(&r.single, query) {
+		return false
+	}
+	r.updates.Submit(slices.Clone(query), from.Addr().Unmap(), func(reply []byte) {
+		_, _ = s.conn.WriteToUDPAddrPort(reply, from) // fails after close
+	})
+	return true
 }
 
 // stop makes serve return. It does not block.

@@ -51,6 +51,8 @@ type Key struct {
 
 // Options configures a Handler. All fields except Now are required.
 type Options struct {
+	// HasKeys reports whether there are keys. It must not block.
+	HasKeys func() bool
 	// Key returns the valid key with a name in lower case, without the final dot. It must not block.
 	Key func(name string) (Key, bool)
 	// Zones returns the apexes of the served zones, in lower case and without the final dot.
@@ -92,7 +94,8 @@ type job struct {
 
 // New returns a Handler.
 func New(o Options) (*Handler, error) {
-	if o.Key == nil || o.Zones == nil || o.Served == nil || o.Change == nil || o.ChallengeExpiry == nil {
+	if o.HasKeys == nil || o.Key == nil || o.Zones == nil || o.Served == nil || o.Change == nil ||
+		o.ChallengeExpiry == nil {
 		return nil, errors.New("dnsupdate: a required option is not set")
 	}
 	if o.Now == nil {
@@ -101,6 +104,9 @@ func New(o Options) (*Handler, error) {
 	return &Handler{o: o, waiting: make(chan job, MaxWaiting), callers: make(chan struct{}, maxCallers),
 		paces: tokenbucket.NewKeyed[string](maxPaced), recent: newRecent()}, nil
 }
+
+// IsEnabled reports whether there are keys. It does not block.
+func (h *Handler) IsEnabled() bool { return h.o.HasKeys() }
 
 // HasKey reports whether a key with a name exists. It does not block, so that the server can refuse messages with other
 // keys immediately.

@@ -40,6 +40,7 @@ func newWorld(t *testing.T) *world {
 	w := &world{t: t, set: &definitions.Set{}, scope: func(string, string) bool { return true }}
 	var err error
 	w.Handler, err = New(Options{
+		HasKeys: func() bool { return true },
 		Key: func(name string) (Key, bool) {
 			return Key{Algorithm: "hmac-sha256", Secret: testSecret, Owner: "certs",
 				Allows: func(name, owner string) bool { return w.scope(name, owner) }}, name == "acme"

@@ -255,8 +255,8 @@ func (s *state) data(name string, rtype uint16) (list []string) {
 	return slices.Compact(list)
 }
 
-// others returns the served records of a name and type that are not records of the API: of the configuration file, or of
-// a load-balanced name.
+// others returns the served records of a name and type that are not records of the API: records of the configuration
+// file and of load-balanced names.
 func (s *state) others(name string, rtype uint16) []dns.RR {
 	served, _ := s.h.o.Served(name, rtype)
 	return slices.DeleteFunc(served, func(rr dns.RR) bool {
