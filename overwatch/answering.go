@@ -79,13 +79,18 @@ func (n *node) bindDNS(cfg *config.Config) error {
 			return err
 		}
 	}
+	if n.updates == nil {
+		if n.updates, err = n.newUpdates(); err != nil {
+			return err
+		}
+	}
 	networks := func() []netip.Prefix { return n.state.Config().Routing.WhyNetworks }
 	server, err := dnsserver.New(dnsserver.Options{
 		Decisions: n.decisions, Explain: explain.ToAskersIn(networks, n.view),
 		Inherited: inherited, Store: dnsserver.StoreSockets,
 		Listen: cfg.DNS.ListenAddress, View: n.view, NSID: cfg.DNS.NSID, RateLimit: dnsserver.RateLimitFromConfig(cfg),
 		ClientSubnet: cfg.Overwatch.Geolocation.ECSEnabled, MaxUDPSize: cfg.DNS.MaxUDPSize,
-		Dnstap: n.dnstap, QueryLog: n.queryLog, Filters: &cfg.DNS,
+		Updates: n.updates, Dnstap: n.dnstap, QueryLog: n.queryLog, Filters: &cfg.DNS,
 		Registerer: n.registerer, Logger: n.componentLogger("dns"),
 	})
 	if err != nil {
@@ -121,6 +126,7 @@ func (n *node) openDNS(_ context.Context, cfg *config.Config) (err error) {
 		}
 	}
 	n.core.run("decisions", n.decisions.Run)
+	n.core.run("dns updates", n.updates.Run)
 	if n.dnstap != nil {
 		n.core.run("dnstap", n.dnstap.Run)
 	}

@@ -36,6 +36,7 @@ import (
 	"gslb.internal/overwatch/internal/health/validation"
 	"gslb.internal/overwatch/internal/leaf/httpserve"
 	"gslb.internal/overwatch/internal/operate/conditions"
+	"gslb.internal/overwatch/internal/operate/dnsupdate"
 	"gslb.internal/overwatch/internal/operate/doctor"
 	"gslb.internal/overwatch/internal/operate/events"
 	"gslb.internal/overwatch/internal/operate/history"
@@ -121,7 +122,8 @@ type answer struct {
 	dns       *dnsserver.Server
 	dnstap    *dnstap.Tap   // nil if it is disabled
 	queryLog  *querylog.Log // nil if it is disabled
-	serving   atomic.Bool   // the DNS server answers
+	updates   *dnsupdate.Handler
+	serving   atomic.Bool // the DNS server answers
 }
 
 // newNode opens all sockets, files and keys. After an error it closes all of them. The node answers requests only after

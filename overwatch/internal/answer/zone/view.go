@@ -3,6 +3,7 @@ package zone
 import (
 	"iter"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"gslb.internal/overwatch/internal/answer/geo"
@@ -156,6 +157,31 @@ func (v *View) findOwner(name canonical) (*Zone, *owner) {
 		return nil, nil
 	}
 	return z, o
+}
+
+// ZoneOf returns the apex of the zone that contains a name in zone-file form. The apex is in lower case and without the
+// final dot.
+func (v *View) ZoneOf(name string) (apex string, ok bool) {
+	key, err := canonicalName(name)
+	if err != nil {
+		return "", false
+	}
+	z := v.zoneOf([]byte(key), key.countLabels())
+	if z == nil {
+		return "", false
+	}
+	return strings.TrimSuffix(z.apex.String(), "."), true
+}
+
+// Owns reports whether a name in zone-file form exists in a zone of the view: it has records, or names below it have.
+// Wildcards do not count.
+func (v *View) Owns(name string) bool {
+	key, err := canonicalName(name)
+	if err != nil {
+		return false
+	}
+	_, o := v.findOwner(key)
+	return o != nil
 }
 
 // Signatures yields every existing signature of the view, in no particular order.

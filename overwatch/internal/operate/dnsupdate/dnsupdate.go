@@ -8,12 +8,14 @@ package dnsupdate
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/miekg/dns"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
 	"gslb.internal/overwatch/internal/control/operations"
@@ -55,8 +57,8 @@ type Options struct {
 	HasKeys func() bool
 	// Key returns the valid key with a name in lower case, without the final dot. It must not block.
 	Key func(name string) (Key, bool)
-	// Zones returns the apexes of the served zones, in lower case and without the final dot.
-	Zones func() []string
+	// ZoneOf returns the apex of the served zone with a name. Both are in lower case and without the final dot.
+	ZoneOf func(name string) (apex string, ok bool)
 	// Served returns the records of a name and type in the answers of this node. exists reports whether the name exists.
 	Served func(name string, rtype uint16) (records []dns.RR, exists bool)
 	// Change makes an atomic change of records of the API for the key with a name, and returns when the answers contain
@@ -65,6 +67,7 @@ type Options struct {
 		edit func(*definitions.Set) (operations.RecordEdit, error)) error
 	// ChallengeExpiry returns the lifetime of records of names that begin with _acme-challenge; 0: no end.
 	ChallengeExpiry func() time.Duration
+	Registerer      prometheus.Registerer
 	Logger          zerolog.Logger
 	Now             func() time.Time // nil is time.Now
 }
@@ -94,15 +97,19 @@ type job struct {
 
 // New returns a Handler.
 func New(o Options) (*Handler, error) {
-	if o.HasKeys == nil || o.Key == nil || o.Zones == nil || o.Served == nil || o.Change == nil ||
-		o.ChallengeExpiry == nil {
+	if o.HasKeys == nil || o.Key == nil || o.ZoneOf == nil || o.Served == nil || o.Change == nil ||
+		o.ChallengeExpiry == nil || o.Registerer == nil {
 		return nil, errors.New("dnsupdate: a required option is not set")
 	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Handler{o: o, waiting: make(chan job, MaxWaiting), callers: make(chan struct{}, maxCallers),
-		paces: tokenbucket.NewKeyed[string](maxPaced), recent: newRecent()}, nil
+	h := &Handler{o: o, waiting: make(chan job, MaxWaiting), callers: make(chan struct{}, maxCallers),
+		paces: tokenbucket.NewKeyed[string](maxPaced), recent: newRecent()}
+	if err := o.Registerer.Register(newCollector(h)); err != nil {
+		return nil, fmt.Errorf("register the metrics of DNS UPDATE: %w", err)
+	}
+	return h, nil
 }
 
 // IsEnabled reports whether there are keys. It does not block.
@@ -152,18 +159,4 @@ func (h *Handler) Answer(ctx context.Context, query []byte, from netip.Addr) []b
 		h.dropped.Add(1)
 		return unsigned(query, dns.RcodeServerFailure)
 	}
-}
-
-// Dropped returns the number of messages without a result because too many messages waited.
-func (h *Handler) Dropped() uint64 { return h.dropped.Load() }
-
-// Results returns the number of answered messages by response code.
-func (h *Handler) Results() map[string]uint64 {
-	counts := make(map[string]uint64, rcodes)
-	for code := range h.results {
-		if n := h.results[code].Load(); n > 0 {
-			counts[dns.RcodeToString[code]] = n
-		}
-	}
-	return counts
 }

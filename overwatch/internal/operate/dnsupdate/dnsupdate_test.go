@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/miekg/dns"
+	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
 	"gslb.internal/overwatch/internal/control/fault"
@@ -45,7 +46,14 @@ func newWorld(t *testing.T) *world {
 			return Key{Algorithm: "hmac-sha256", Secret: testSecret, Owner: "certs",
 				Allows: func(name, owner string) bool { return w.scope(name, owner) }}, name == "acme"
 		},
-		Zones: func() []string { return []string{"example.com", "sub.example.com"} },
+		ZoneOf: func(name string) (string, bool) {
+			for _, apex := range []string{"sub.example.com", "example.com"} {
+				if within(name, apex) {
+					return apex, true
+				}
+			}
+			return "", false
+		},
 		Served: func(name string, rtype uint16) ([]dns.RR, bool) {
 			if name != "www.example.com" {
 				return nil, false
@@ -80,6 +88,7 @@ func newWorld(t *testing.T) *world {
 			return nil
 		},
 		ChallengeExpiry: func() time.Duration { return 24 * time.Hour },
+		Registerer:      prometheus.NewRegistry(),
 		Logger:          zerolog.Nop(),
 	})
 	if err != nil {
@@ -87,6 +96,8 @@ func newWorld(t *testing.T) *world {
 	}
 	return w
 }
+
+func within(name, zone string) bool { return name == zone || strings.HasSuffix(name, "."+zone) }
 
 // has returns the records of the API in zone-file form without TTLs, in order.
 func (w *world) has() (list []string) {
@@ -338,8 +349,9 @@ func TestAnswer_BoundedRateAndErrors(t *testing.T) {
 	if last != dns.RcodeServerFailure || w.changes != burst-2 {
 		t.Errorf("%s after %d changes", dns.RcodeToString[last], w.changes)
 	}
-	if got := w.Results(); got["SERVFAIL"] != 3 || got["REFUSED"] != 1 {
-		t.Errorf("%v", got)
+	if failed, refused := w.results[dns.RcodeServerFailure].Load(), w.results[dns.RcodeRefused].Load(); failed != 3 ||
+		refused != 1 {
+		t.Errorf("counted %d SERVFAIL and %d REFUSED", failed, refused)
 	}
 }
 
@@ -351,8 +363,8 @@ func TestSubmit_DropsWhatIsTooMuch(t *testing.T) {
 			t.Fatal("dropped too early")
 		}
 	}
-	if w.Submit(nil, netip.Addr{}, nil) || w.Dropped() != 1 {
-		t.Errorf("%d dropped", w.Dropped())
+	if w.Submit(nil, netip.Addr{}, nil) || w.dropped.Load() != 1 {
+		t.Errorf("%d dropped", w.dropped.Load())
 	}
 }
 

@@ -16,16 +16,18 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// rejection is the reason why a message is rejected, with its response code.
+// rejection is the reason why a message is rejected, with its response code. The audit log has no entry of it.
 type rejection struct {
-	code int
-	text string
+	code  int
+	fault *fault.Error
 }
 
-func (r *rejection) Error() string { return r.text }
+func (r *rejection) Error() string { return r.fault.Text }
+
+func (r *rejection) Unwrap() error { return r.fault }
 
 func reject(code int, format string, args ...any) error {
-	return &rejection{code, fmt.Sprintf(format, args...)}
+	return &rejection{code, fault.Conflictf(format, args...)}
 }
 
 // codeOf returns the response code of an error of a change.
@@ -46,8 +48,7 @@ func codeOf(err error) int {
 type update struct {
 	h      *Handler
 	key    Key
-	zone   string // apex in lower case, without the final dot
-	zones  []string
+	zone   string   // apex in lower case, without the final dot
 	before []dns.RR // prerequisites
 	steps  []dns.RR // changes, in the order of the message
 	now    time.Time
@@ -59,8 +60,8 @@ func (h *Handler) read(m *dns.Msg, key Key) (*update, error) {
 	if len(m.Question) != 1 || m.Question[0].Qtype != dns.TypeSOA {
 		return nil, reject(dns.RcodeFormatError, "the zone section must have one record of type SOA")
 	}
-	u := &update{h: h, key: key, zone: zoneOf(m), zones: h.o.Zones(), before: m.Answer, steps: m.Ns, now: h.o.Now()}
-	if m.Question[0].Qclass != dns.ClassINET || !slices.Contains(u.zones, u.zone) {
+	u := &update{h: h, key: key, zone: zoneOf(m), before: m.Answer, steps: m.Ns, now: h.o.Now()}
+	if m.Question[0].Qclass != dns.ClassINET || !u.contains(u.zone) {
 		return nil, reject(dns.RcodeNotAuth, "%s is no zone of this node", u.zone)
 	}
 	if count := len(u.before) + len(u.steps); count > maxRecords {
@@ -124,16 +125,8 @@ func isMeta(rtype uint16) bool {
 
 // contains reports whether a name belongs to the zone and to no served zone below it.
 func (u *update) contains(name string) bool {
-	if !within(name, u.zone) {
-		return false
-	}
-	return !slices.ContainsFunc(u.zones, func(z string) bool {
-		return len(z) > len(u.zone) && within(z, u.zone) && within(name, z)
-	})
-}
-
-func within(name, zone string) bool {
-	return name == zone || zone == "" || strings.HasSuffix(name, "."+zone)
+	apex, ok := u.h.o.ZoneOf(name)
+	return ok && apex == u.zone
 }
 
 // edit returns the changes of the message for the current records of the API, or the rejection.

@@ -159,6 +159,9 @@ func (s *Server) Certificates() []httpserve.Dated {
 // Addr returns the address that the API listens on.
 func (s *Server) Addr() net.Addr { return s.listener.Addr() }
 
+// Operations returns the operations of the API, for other ways to make changes.
+func (s *Server) Operations() *operations.Operations { return s.op }
+
 // Run answers requests until ctx ends, then finishes current requests within stopTimeout, and closes the listener. It
 // must be called once.
 func (s *Server) Run(ctx context.Context) error {

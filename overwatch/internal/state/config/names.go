@@ -39,10 +39,17 @@ type DNS struct {
 	RateLimit RateLimit `key:"rate_limit" reload:"restart"`
 	Dnstap    Dnstap    `key:"dnstap"`
 	QueryLog  QueryLog  `key:"query_log"`
+	Update    Update    `key:"update"`
 	Resolver  Resolver  `key:"resolver" reload:"restart"`
 	// The zones for which the node is authoritative, each a name or the keys below. A domain outside all of them is a
 	// separate zone.
 	Zones []Zone `key:"zones" reload:"live"`
+}
+
+// Update contains the keys of [DNS UPDATE](dns.md#updates).
+type Update struct {
+	// The lifetime of records that DNS UPDATE adds to names that begin with `_acme-challenge`; 0s: no end.
+	ChallengeExpiry time.Duration `key:"challenge_expiry" default:"24h" reload:"live" min:"0s" max:"8760h"`
 }
 
 // defaultNegativeTTL is the highest default of the TTL of negative answers, in seconds.
