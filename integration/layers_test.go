@@ -46,8 +46,8 @@ var homes = map[string][]string{
 		"gslb.internal/overwatch/internal/state/zonefile",
 		"gslb.internal/overwatch/internal/answer/zone", "gslb.internal/overwatch/internal/answer/dnssec",
 		"gslb.internal/overwatch/internal/answer/dnsserver", "gslb.internal/overwatch/internal/answer/publish",
-		"gslb.internal/overwatch/internal/operate/doctor", "gslb.internal/gslbctl",
-		"gslb.internal/integration",
+		"gslb.internal/overwatch/internal/operate/dnsupdate", "gslb.internal/overwatch/internal/operate/doctor",
+		"gslb.internal/gslbctl", "gslb.internal/integration",
 	},
 }
 

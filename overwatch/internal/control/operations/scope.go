@@ -15,6 +15,15 @@ import (
 	"gslb.internal/shared/wire"
 )
 
+// The kinds of objects in scopes that package model does not define.
+const (
+	KindServer   = store.KindServer
+	KindOverride = store.KindOverride
+	KindWeight   = store.KindWeight
+	KindDrain    = store.KindDrain
+	KindFailback = store.KindFailback
+)
+
 // errOutside rejects a change of an object outside the scope of the operator's token. The text does not depend on the
 // object, which can be unknown to the operator.
 var errOutside = fault.New(fault.Forbidden, "an object of the request is outside the scope of the token: use the "+

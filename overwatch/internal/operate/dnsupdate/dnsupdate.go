@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"net/netip"
 	"sync"
 	"sync/atomic"
@@ -18,6 +19,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/rs/zerolog"
 
+	"gslb.internal/overwatch/internal/answer/zone"
 	"gslb.internal/overwatch/internal/control/operations"
 	"gslb.internal/overwatch/internal/state/definitions"
 	"gslb.internal/shared/tokenbucket"
@@ -114,6 +116,18 @@ func New(o Options) (*Handler, error) {
 
 // IsEnabled reports whether there are keys. It does not block.
 func (h *Handler) IsEnabled() bool { return h.o.HasKeys() }
+
+// ServedBy returns the function Served of Options for the current view of a node. Wildcards do not count.
+func ServedBy(view func() *zone.View) func(name string, rtype uint16) (records []dns.RR, exists bool) {
+	return func(name string, rtype uint16) ([]dns.RR, bool) {
+		v := view()
+		if !v.Owns(name) {
+			return nil, false
+		}
+		turns := zone.NewRotations(rand.Uint64(), rand.Uint64())
+		return v.Resolve(name, rtype, false, netip.Addr{}, turns).Answer, true
+	}
+}
 
 // HasKey reports whether a key with a name exists. It does not block, so that the server can refuse messages with other
 // keys immediately.

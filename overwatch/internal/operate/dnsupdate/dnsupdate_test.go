@@ -1,4 +1,4 @@
-package dnsupdate
+package dnsupdate // inside: it uses the counts and the clock of a Handler
 
 import (
 	"context"

@@ -33,7 +33,7 @@ func (k *Keys) current() map[string]*model.Token {
 	}
 	next := &keySet{set, map[string]*model.Token{}}
 	for name, t := range set.Tokens {
-		if t.Type == model.TokenTSIG && definitions.TSIGKeySize(t.Algorithm) > 0 {
+		if t.Type == model.TokenTSIG && definitions.CheckToken(t) == nil {
 			next.keys[name] = t
 		}
 	}
@@ -52,7 +52,7 @@ func (k *Keys) Get(name string) (Key, bool) {
 	}
 	key := Key{Algorithm: t.Algorithm, Secret: t.Secret, Allows: func(name, owner string) bool {
 		return t.Scope.Permits(model.ActionDefine) &&
-			t.Scope.Covers(model.ScopedObject{Kind: model.KindRecord, Names: []string{name}, Owner: owner})
+			t.Scope.Covers((&model.Record{Name: name, Meta: model.Meta{Owner: owner}}).Scoped())
 	}}
 	if len(t.Scope.Owners) > 0 {
 		key.Owner = t.Scope.Owners[0]

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"gslb.internal/overwatch/internal/control/operations"
 	"iter"
 	"net/http"
 	"slices"
@@ -11,7 +12,6 @@ import (
 	"gslb.internal/overwatch/internal/control/objects"
 	"gslb.internal/overwatch/internal/health/registry"
 	"gslb.internal/overwatch/internal/state/definitions"
-	"gslb.internal/overwatch/internal/state/store"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/model"
 	"gslb.internal/shared/wire"
@@ -92,22 +92,22 @@ func filteredOperations() []string {
 // scopeFinders returns the functions that find the objects of requests, by method and path below v1. A change also
 // checks each changed object before and after the change (operations.Request.Covers).
 func scopeFinders() map[string]finder {
-	domain, server, region := named(model.KindDomain, "name"), named(store.KindServer, "id"), named(model.KindRegion, "id")
+	domain, server, region := named(model.KindDomain, "name"), named(operations.KindServer, "id"), named(model.KindRegion, "id")
 	all := map[string]finder{
 		"POST /domains": newDomain, "GET /domains/{name}": domain, "PUT /domains/{name}": domain,
 		"DELETE /domains/{name}": domain, "DELETE /domains/{name}/overlay": domain,
 		"POST /domains/{name}/plan": domainWithBackends, "GET /domains/{name}/backends": domainWithBackends,
 		"POST /domains/{name}/backends":        newBackend,
 		"DELETE /domains/{name}/backends/{id}": both(domain, server),
-		"POST /domains/{name}/failback":        asKind(store.KindFailback, domain),
+		"POST /domains/{name}/failback":        asKind(operations.KindFailback, domain),
 		"POST /routing/test":                   testedDomain,
 		"GET /routing/answers":                 queriedDomain,
 
 		"POST /servers": newServer, "GET /servers/{id}": server, "PATCH /servers/{id}": server,
 		"DELETE /servers/{id}": server, "DELETE /servers/{id}/overlay": server, "GET /servers/{id}/health-check": server,
 		"PUT /servers/{id}/health-check": server,
-		"POST /servers/{id}/drain":       asKind(store.KindDrain, server),
-		"DELETE /servers/{id}/drain":     asKind(store.KindDrain, server),
+		"POST /servers/{id}/drain":       asKind(operations.KindDrain, server),
+		"DELETE /servers/{id}/drain":     asKind(operations.KindDrain, server),
 
 		"POST /regions": newRegion, "GET /regions/{id}": region, "PUT /regions/{id}": region, "DELETE /regions/{id}": region,
 		"DELETE /regions/{id}/overlay": region, "GET /metrics/regions/{id}": region,
@@ -116,11 +116,11 @@ func scopeFinders() map[string]finder {
 		"PUT /geo/mappings":             newMapping, "DELETE /geo/mappings/{cidr}": oldMapping,
 	}
 	const backend, override = "/overwatch/backends/{service}/{address}/{port}", "/overrides/{service}/{address}"
-	all["GET "+backend] = ofTarget(store.KindServer, backendTarget)
+	all["GET "+backend] = ofTarget(operations.KindServer, backendTarget)
 	for _, method := range []string{get, post, put, del} {
-		all[method+" "+backend+"/override"] = ofTarget(store.KindOverride, backendTarget)
-		all[method+" "+backend+"/weight"] = ofTarget(store.KindWeight, backendTarget)
-		all[method+" "+override] = ofTarget(store.KindOverride, overrideTarget)
+		all[method+" "+backend+"/override"] = ofTarget(operations.KindOverride, backendTarget)
+		all[method+" "+backend+"/weight"] = ofTarget(operations.KindWeight, backendTarget)
+		all[method+" "+override] = ofTarget(operations.KindOverride, overrideTarget)
 	}
 	return all
 }
@@ -175,7 +175,7 @@ func domainWithBackends(s *Server, c *call) ([]model.ScopedObject, error) {
 func (s *Server) explained(name string) []model.ScopedObject {
 	list := []model.ScopedObject{s.op.ScopedObject(model.KindDomain, name)}
 	for _, b := range s.o.View.Service(wire.CanonicalService(name)) {
-		list = append(list, s.op.ScopedBackend(store.KindServer, b.ID))
+		list = append(list, s.op.ScopedBackend(operations.KindServer, b.ID))
 	}
 	return list
 }
@@ -301,7 +301,7 @@ func oldMapping(s *Server, c *call) ([]model.ScopedObject, error) {
 
 // seesBackend, seesAdminState and seesEvent report whether the scope of the token includes an element of a list.
 func (s *Server) seesBackend(c *call) func(*registry.Backend) bool {
-	return func(b *registry.Backend) bool { return c.sees(s.op.ScopedBackend(store.KindServer, b.ID)) }
+	return func(b *registry.Backend) bool { return c.sees(s.op.ScopedBackend(operations.KindServer, b.ID)) }
 }
 
 func (s *Server) seesAdminState(c *call) func(registry.AdminState) bool {
@@ -312,8 +312,8 @@ func (s *Server) seesAdminState(c *call) func(registry.AdminState) bool {
 
 // seesEvent is false for events of other kinds than backends, names and admin states.
 func (s *Server) seesEvent(c *call, e *api.Event) bool {
-	kind, known := map[api.EventKind]string{api.EventBackend: store.KindServer, api.EventName: model.KindDomain,
-		api.EventOverride: store.KindOverride, api.EventWeight: store.KindWeight, api.EventDrain: store.KindDrain}[e.Kind]
+	kind, known := map[api.EventKind]string{api.EventBackend: operations.KindServer, api.EventName: model.KindDomain,
+		api.EventOverride: operations.KindOverride, api.EventWeight: operations.KindWeight, api.EventDrain: operations.KindDrain}[e.Kind]
 	if !c.isLimited() {
 		return true
 	}
@@ -335,5 +335,5 @@ func (s *Server) seesEvent(c *call, e *api.Event) bool {
 
 // seesTarget reports whether the scope of the token includes a server by host name.
 func (s *Server) seesTarget(c *call, t *model.Server) bool {
-	return c.sees(s.op.ScopedObject(store.KindServer, definitions.TargetIDOf(t).String()))
+	return c.sees(s.op.ScopedObject(operations.KindServer, definitions.TargetIDOf(t).String()))
 }
