@@ -3,6 +3,7 @@ package dnsupdate // inside: it uses the counts and the clock of a Handler
 import (
 	"context"
 	"encoding/base64"
+	"fmt"
 	"net/netip"
 	"slices"
 	"strings"
@@ -343,8 +344,8 @@ func TestAnswer_BoundedRateAndErrors(t *testing.T) {
 	}
 	w.fail = nil
 	last := dns.RcodeSuccess
-	for range burst {
-		last = w.send(message(t, nil, []string{`IN a.example.com. 60 IN TXT "z"`}))
+	for i := range burst { // equal messages would be repetitions
+		last = w.send(message(t, nil, []string{fmt.Sprintf("IN a.example.com. 60 IN TXT z%d", i)}))
 	}
 	if last != dns.RcodeServerFailure || w.changes != burst-2 {
 		t.Errorf("%s after %d changes", dns.RcodeToString[last], w.changes)
