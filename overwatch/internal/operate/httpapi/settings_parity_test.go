@@ -52,7 +52,7 @@ func TestDomain_EverySettingIsAvailableInEachPlace(t *testing.T) {
 // everyRegionSetting has a value other than the default for each setting of a region.
 const everyRegionSetting = `"name":"Western Europe","code":"euw","description":"Frankfurt","countries":["DE","FR"],` +
 	`"continents":["EU","AS"],"latitude":50.1,"longitude":8.7,"routing_algorithm":"latency","proximity_bias":-20,` +
-	`"priority":7,"enabled":false,"health_check":{"type":"tcp","unhealthy_threshold":4}`
+	`"priority":7,"enabled":false,"health_check":{"type":"tcp","unhealthy_threshold":4},"tags":["edge","gold"]`
 
 // Every declared setting of a region is accepted and shown for a region of the API, over a region of the file, and in a
 // document, and null resets it.
