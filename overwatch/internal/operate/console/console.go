@@ -13,6 +13,7 @@ import (
 	"io/fs"
 	"path"
 	"strings"
+	"sync"
 )
 
 //go:embed assets
@@ -36,8 +37,11 @@ var types = map[string]string{
 	".json": "application/json", ".svg": "image/svg+xml", ".txt": "text/plain; charset=utf-8",
 }
 
-// Files returns all files of the console.
-func Files() []File {
+// Files returns all files of the console. The caller must not change them.
+func Files() []File { return files() }
+
+// files compresses the files once per process, because it takes a tenth of a second.
+var files = sync.OnceValue(func() []File {
 	var list []File
 	err := fs.WalkDir(assets, "assets", func(name string, entry fs.DirEntry, err error) error {
 		kind, served := types[path.Ext(name)]
@@ -51,7 +55,7 @@ func Files() []File {
 		panic(err) // the files are part of this program
 	}
 	return list
-}
+})
 
 // packed compresses a file.
 func packed(content []byte) []byte {
