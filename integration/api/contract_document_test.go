@@ -3,7 +3,7 @@ package api_test
 // wholeDocument is a body of a plan and an apply with every field.
 const wholeDocument = `{"owner":"test","prune":true,"force":true,"document":{
 	"regions":[{"id":"plan","name":"The plan","code":"pl","description":"for a test","latitude":1,"longitude":2,
-		"continent":"AS","countries":["JP"],"enabled":true,"priority":3,"routing_algorithm":"weighted","proximity_bias":5,
+		"continent":"AS","countries":["JP"],"enabled":true,"priority":3,"routing_algorithm":"weighted","proximity_bias":5,"tags":["x"],
 		"owner":"test","health_check":` + checkRegion + `},{"name":"plan2","continents":["SA","OC"]}],
 	"domains":[{"name":"plan.test.gslb.test","ttl":30,"routing_policy":"geolocation",
 		"max_answers":3,"on_all_down":"all","geofence":"strict","failover_threshold":2,
@@ -56,7 +56,7 @@ var (
 			"health_check.healthy_threshold:i health_check.unhealthy_threshold:i health_check.expected_status:s host:s "+
 			shapeHealthCheck) + " " +
 		each("regions[].", "id:s name:s code:s description:s latitude:n longitude:n continent:s continents:a countries:a "+
-			"enabled:b "+
+			"enabled:b tags:a- "+
 			"priority:i routing_algorithm:s proximity_bias:i owner:s health_check.enabled:b health_check.type:s "+
 			"health_check.path:s health_check.interval:s health_check.timeout:s health_check.healthy_threshold:i "+
 			"health_check.unhealthy_threshold:i health_check.expected_status:s "+shapeHealthCheck) + " " +

@@ -6,7 +6,7 @@ func (fixture) regionRows() []row {
 		{"POST /api/v1/regions", "",
 			`{"name":"ap","code":"AP","description":"x","latitude":1.5,"longitude":103,"continent":"AS","countries":["SG",` +
 				`"JP"],"enabled":true,"priority":2,"routing_algorithm":"client-hash","proximity_bias":-10,` +
-				`"health_check":` + checkRegion + `}`, 201,
+				`"tags":["edge"],"health_check":` + checkRegion + `}`, 201,
 			shapeRegion + " source:s{api} routing_algorithm:s{client-hash} proximity_bias:i health_check.type:s{https}"},
 		{"POST /api/v1/regions", "", `{"name":"af","health_check":` + checkHTTPS + `}`, 400, "error:s~address"},
 		{"POST /api/v1/regions", "", `{"name":"ap"}`, 400, shapeProblem},
@@ -18,11 +18,11 @@ func (fixture) regionRows() []row {
 			each("regions[].", shapeRegion) + shapeListed},
 		{"GET /api/v1/regions/{id}", "/v1/regions/ap", "", 200, shapeRegion},
 		{"PUT /api/v1/regions/{id}", "/v1/regions/ap",
-			`{"code":"B","continent":"AS","health_check":` + checkRegion + `}`, 200, shapeRegion},
+			`{"code":"B","continent":"AS","tags":["edge"],"health_check":` + checkRegion + `}`, 200, shapeRegion},
 		{"PATCH /api/v1/regions/{id}", "/v1/regions/ap",
 			`{"name":"ap","description":"y","latitude":-90,"longitude":180,"continents":["AS"],"countries":["SG"],` +
-				`"enabled":true,"priority":3,"routing_algorithm":"latency","proximity_bias":99,"health_check":` + checkRegion +
-				`}`, 200,
+				`"enabled":true,"priority":3,"routing_algorithm":"latency","proximity_bias":99,"tags":["edge","x"],` +
+				`"health_check":` + checkRegion + `}`, 200,
 			shapeRegion + " routing_algorithm:s{latency} proximity_bias:i"},
 		{"PATCH /api/v1/regions/{id}", "/v1/regions/ap", `{"routing_algorithm":"geolocation"}`, 400,
 			"error:s~routing_algorithm"},

@@ -41,7 +41,7 @@ const (
 	shapeMapping = "cidr:s region:s comment:s source:s{config|api} owner:s- created_at:t- updated_at:t-"
 	shapeRegion  = "id:s name:s code:s description:s latitude:n? longitude:n? continent:s countries:a enabled:b " +
 		"priority:i server_count:i healthy_servers:i serving_servers:i source:s{config|api} routing_algorithm:s- " +
-		"proximity_bias:i- continents:a owner:s- created_at:t- updated_at:t- health_check.enabled:b- " +
+		"proximity_bias:i- continents:a tags:a- owner:s- created_at:t- updated_at:t- health_check.enabled:b- " +
 		"health_check.type:s- health_check.path:s- health_check.interval:s- health_check.timeout:s- " +
 		"health_check.healthy_threshold:i- health_check.unhealthy_threshold:i- health_check.expected_status:s- " +
 		shapeHealthCheck + shapeLaid
