@@ -140,12 +140,12 @@ func explains(ctx context.Context, n *harness.Node, name, client string, texts [
 // they receive the fallback answer. Other clients are answered from any region.
 func TestSetting_Geofence(t *testing.T) {
 	t.Parallel()
-	strict := map[string]any{"geofence": "strict"}
+	lastHealthy := map[string]any{"geofence": "strict", "on_all_down": "last_healthy"}
 	const failing, lasting = "failing.test.gslb.test", "lasting.test.gslb.test"
 	s := startSettings(t,
 		harness.Domain{Name: failing, RoutingAlgorithm: "round-robin", Regions: []string{"eu", "us"}, TTL: 5,
 			Settings: map[string]any{"geofence": "strict", "on_all_down": "servfail"}},
-		harness.Domain{Name: lasting, RoutingAlgorithm: "failover", Regions: []string{"us", "eu"}, TTL: 5, Settings: strict})
+		harness.Domain{Name: lasting, RoutingAlgorithm: "failover", Regions: []string{"us", "eu"}, TTL: 5, Settings: lastHealthy})
 	fenced := "only eu may answer its clients"
 	settled(t, s, failing, clientEU, "b1", fenced, "the geofence allows only the region of the client to answer")
 	settled(t, s, failing, clientUS, "b2 | b3", "only us may answer its clients")

@@ -128,7 +128,8 @@ func (d *Domain) Unsigned() bool { return d.DNSSECEnabled != nil && !*d.DNSSECEn
 // be 100 000 domains.
 func (d *Domain) SameAnswers(other *Domain) bool {
 	return d.RoutingAlgorithm == other.RoutingAlgorithm && d.TTL == other.TTL && d.MaxAnswers == other.MaxAnswers &&
-		d.OnAllDown == other.OnAllDown && d.Geofence == other.Geofence && d.MinHealthy == other.MinHealthy && d.Unsigned() == other.Unsigned() &&
+		d.OnAllDown == other.OnAllDown && d.Geofence == other.Geofence && d.MinHealthy == other.MinHealthy &&
+		d.Unsigned() == other.Unsigned() &&
 		d.FailoverThreshold == other.FailoverThreshold && d.FallbackAlgorithm == other.FallbackAlgorithm &&
 		d.LatencyConfig == other.LatencyConfig && d.Proximity == other.Proximity && d.ClientHash == other.ClientHash &&
 		d.Failback == other.Failback && d.Answer == other.Answer && d.Enabled == other.Enabled &&

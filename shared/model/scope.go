@@ -23,7 +23,8 @@ type TokenScope struct {
 	// Domains: each name is allowed that is in this list. `*.example.com` allows all names below `example.com`. A name
 	// needs an entry of `zones` or of `names`.
 	Names []string `json:"names,omitempty" usage:"allow these names; *.example.com allows all names below example.com"`
-	// Kinds of objects: `domain`, `server`, `region`, `mapping`, `record`, `agent`, `override`, `weight`, `drain`, `failback`.
+	// Kinds of objects: `domain`, `server`, `region`, `mapping`, `record`, `agent`, `override`, `weight`, `drain`,
+	// `failback`.
 	Kinds []string `json:"kinds,omitempty" usage:"allow these kinds of objects, such as server,drain"`
 	// Regions. All regions of an object must be in this list; an object without a region is outside.
 	Regions []string `json:"regions,omitempty" usage:"allow the objects in these regions"`

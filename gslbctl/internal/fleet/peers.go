@@ -49,9 +49,9 @@ func (f *Fleet) awaitUntil(ctx context.Context, via *api.Client, end time.Time, 
 	return report
 }
 
-// awaitPeers waits until end for the peers of a node, without the node ids in except. It returns their last known state,
-// or an error if the state is unknown. A node that does not know replication has no peers. With PeerWait, a request that
-// began before end can outlast it by the time of a request, so that a short wait reads the state once.
+// awaitPeers waits until end for the peers of a node, without the node ids in except. It returns their last known
+// state, or an error if the state is unknown. A node that does not know replication has no peers. With PeerWait, a
+// request that began before end can outlast it by the time of a request, so that a short wait reads the state once.
 func (f *Fleet) awaitPeers(ctx context.Context, via *api.Client, end time.Time, except []string) (
 	status api.Replication, err error,
 ) {

@@ -143,7 +143,8 @@ func (p *Plane) applyTogether(ctx context.Context, batch []*edit) error {
 
 // activate applies a set without the objects in left. kinds are the kinds of definitions that differ from the current
 // set. refuseMixed sets RefuseMixed and RefuseOmitted of publish.Settings. After validation, activate calls store.
-// stored reports whether an error occurred after store had succeeded. After an error of store or an earlier error, the current set stays active.
+// stored reports whether an error occurred after store had succeeded. After an error of store or an earlier error, the
+// current set stays active.
 func (p *Plane) activate(ctx context.Context, next *definitions.Set, left leftOut, kinds definitions.Kinds,
 	refuseMixed bool, attached []definitions.Attached, store func() error) (stored bool, err error) {
 	addresses, err := publish.NodeAddresses(p.o.Listening())

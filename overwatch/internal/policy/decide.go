@@ -7,9 +7,9 @@ import (
 
 // Decide selects the addresses of a family under the rules, and returns the reasons for excluding other candidates.
 //
-// Each step reduces the candidates of the previous step: candidates that the geofence allows; candidates that may serve,
-// or the fallback candidates if fewer than the minimum (of both families, with the candidates outside the geofence) or
-// none of the allowed candidates may serve; candidates of the family; candidates of regions that await no
+// Each step reduces the candidates of the previous step: candidates that the geofence allows; candidates that may
+// serve, or the fallback candidates if fewer than the minimum (of both families, with the candidates outside the
+// geofence) or none of the allowed candidates may serve; candidates of the family; candidates of regions that await no
 // failback, unless the other regions can serve better; candidates with a weight and a share above 0, unless there are
 // none; candidates of the selected region; candidates that the algorithm within the region selects. Fallback answers
 // have a TTL of at most MaxFallbackTTL.

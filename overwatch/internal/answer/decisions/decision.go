@@ -62,8 +62,8 @@ func (r *Recorder) Decision(id string) (Decision, bool) {
 	return Decision{}, false
 }
 
-// AppendID appends the id of a load-balanced answer: the start of the process in Unix time, the index of the socket, and
-// the number of the answer. A nil SocketRecorder appends nothing.
+// AppendID appends the id of a load-balanced answer: the start of the process in Unix time, the index of the socket,
+// and the number of the answer. A nil SocketRecorder appends nothing.
 func (s *SocketRecorder) AppendID(out []byte, number uint64) []byte {
 	if s == nil {
 		return out

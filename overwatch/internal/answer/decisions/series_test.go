@@ -13,7 +13,7 @@ import (
 // The answers of a domain are counted by minute for an hour, with the failed answers and the times of the samples.
 func TestSeries_CountADomainByMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		time.Sleep(time.Now().Truncate(time.Minute).Add(time.Minute).Sub(time.Now())) // the start of a minute
+		time.Sleep(time.Until(time.Now().Truncate(time.Minute).Add(time.Minute))) // the start of a minute
 		r := New(1, nil)
 		s, healthy, down := r.NewSocketRecorder(), input(1), input(2)
 		down.Name = healthy.Name

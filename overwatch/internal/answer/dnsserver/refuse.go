@@ -56,9 +56,9 @@ func (r *responder) unknownOpcodeOutcome() outcome {
 // tsigFixed is the length in octets of a TSIG record's data without name, MAC and other data (RFC 8945 section 4.2).
 const tsigFixed = 6 + 2 + 2 + 2 + 2 + 2
 
-// badKeyOutcome returns the outcome of a message with a TSIG record at offset at. The server has no keys for queries, and
-// Updates answers updates with a known key, so the reply is NOTAUTH with an unsigned TSIG record and error BADKEY (RFC
-// 8945 sections 5.2.1 and 5.3.2).
+// badKeyOutcome returns the outcome of a message with a TSIG record at offset at. The server has no keys for queries,
+// and Updates answers updates with a known key, so the reply is NOTAUTH with an unsigned TSIG record and error BADKEY
+// (RFC 8945 sections 5.2.1 and 5.3.2).
 func badKeyOutcome(query []byte, at int) outcome {
 	record, _, err := dns.UnpackRR(query, at)
 	tsig, ok := record.(*dns.TSIG)

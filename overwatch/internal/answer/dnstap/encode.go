@@ -61,8 +61,8 @@ const (
 	MaxIdentity = 256
 )
 
-// maxHead is the largest size of a frame without the DNS message in octets: the length, the fields of the process, extra
-// and the other fields.
+// maxHead is the largest size of a frame without the DNS message in octets: the length, the fields of the process,
+// extra and the other fields.
 const maxHead = lengthSize + 2*(MaxIdentity+3) + MaxExtra + 2 + maxMeta + 16
 
 // maxMeta is the largest size of the fields of Message without the DNS message in octets.
@@ -102,8 +102,8 @@ func (m *Message) appendMeta(out []byte, response bool) []byte {
 	return binary.AppendUvarint(append(out, tagResponseMessage), uint64(len(m.Response)))
 }
 
-// appendHead appends a frame without the DNS message, which must follow. process holds the fields of appendProcess, meta
-// the fields of appendMeta.
+// appendHead appends a frame without the DNS message, which must follow. process holds the fields of appendProcess,
+// meta the fields of appendMeta.
 func appendHead(out, process, extra, meta []byte, message int) []byte {
 	start := len(out)
 	out = append(append(out, 0, 0, 0, 0), process...)

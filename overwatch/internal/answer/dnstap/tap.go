@@ -116,7 +116,7 @@ func (t *Tap) Run(ctx context.Context) error {
 			t.discard()
 		}
 		if ctx.Err() != nil {
-			return nil
+			return nil //nolint:nilerr // the connection ended because of ctx
 		}
 		if !failing {
 			t.log.Warn().Err(err).Str("consumer", t.address).

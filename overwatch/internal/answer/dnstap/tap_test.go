@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"io"
 	"net"
 	"net/netip"
@@ -233,7 +234,7 @@ func TestTap_SendsAllFieldsOfQueryAndResponse(t *testing.T) {
 		if _, err := conn.Write([]byte(final)); err != nil {
 			t.Error(err)
 		}
-		if _, err := conn.Read(make([]byte, 1)); err != io.EOF {
+		if _, err := conn.Read(make([]byte, 1)); !errors.Is(err, io.EOF) {
 			t.Errorf("after the end: %v", err)
 		}
 		r.await(t, false)

@@ -86,8 +86,8 @@ func (l *Log) Fault() (path, reason string) {
 	return l.o.Path, l.fault
 }
 
-// Run writes the entries until ctx ends, and then the remaining entries. It returns nil: errors of the file are reported
-// by Fault.
+// Run writes the entries until ctx ends, and then the remaining entries. It returns nil: errors of the file are
+// reported by Fault.
 func (l *Log) Run(ctx context.Context) error {
 	defer l.file.close()
 	l.note(l.file.open())

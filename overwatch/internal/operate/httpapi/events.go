@@ -137,7 +137,8 @@ func (s *Server) streamEvents(c *call, q eventQuery) error {
 	c.Header("Content-Type", eventStream)
 	c.Header("X-Accel-Buffering", "no") // disables buffering in nginx
 	c.Status(http.StatusOK)
-	out := &eventWriter{c: c, q: &q, sees: func(e *api.Event) bool { return s.seesEvent(c, e) }, control: http.NewResponseController(c.Writer)}
+	sees := func(e *api.Event) bool { return s.seesEvent(c, e) }
+	out := &eventWriter{c: c, q: &q, sees: sees, control: http.NewResponseController(c.Writer)}
 	_ = out.control.SetReadDeadline(time.Time{}) // the request has been read; the connection stays open
 	if !q.resumes && q.since.IsZero() {
 		q.after = s.o.Events.Newest()

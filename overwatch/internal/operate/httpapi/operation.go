@@ -56,8 +56,8 @@ type Parameter struct {
 
 // Operations returns the table of all operations. A GET operation also answers HEAD.
 func Operations() []Operation {
-	return withScopes(withWait(slices.Concat(serviceOperations(), serverOperations(), domainOperations(), failbackOperations(),
-		overwatchOperations(),
+	return withScopes(withWait(slices.Concat(serviceOperations(), serverOperations(), domainOperations(),
+		failbackOperations(), overwatchOperations(),
 		brakeOperations(),
 		pinOperations(), nodeOperations(), geoOperations(), recordOperations(), regionOperations(), sectionOperations(),
 		dnssecOperations(), rolloverOperations(), auditOperations(), metricsOperations(), domainMetricsOperations(),

@@ -92,7 +92,8 @@ func filteredOperations() []string {
 // scopeFinders returns the functions that find the objects of requests, by method and path below v1. A change also
 // checks each changed object before and after the change (operations.Request.Covers).
 func scopeFinders() map[string]finder {
-	domain, server, region := named(model.KindDomain, "name"), named(operations.KindServer, "id"), named(model.KindRegion, "id")
+	domain, server := named(model.KindDomain, "name"), named(operations.KindServer, "id")
+	region := named(model.KindRegion, "id")
 	all := map[string]finder{
 		"POST /domains": newDomain, "GET /domains/{name}": domain, "PUT /domains/{name}": domain,
 		"DELETE /domains/{name}": domain, "DELETE /domains/{name}/overlay": domain,
@@ -313,7 +314,8 @@ func (s *Server) seesAdminState(c *call) func(registry.AdminState) bool {
 // seesEvent is false for events of other kinds than backends, names and admin states.
 func (s *Server) seesEvent(c *call, e *api.Event) bool {
 	kind, known := map[api.EventKind]string{api.EventBackend: operations.KindServer, api.EventName: model.KindDomain,
-		api.EventOverride: operations.KindOverride, api.EventWeight: operations.KindWeight, api.EventDrain: operations.KindDrain}[e.Kind]
+		api.EventOverride: operations.KindOverride, api.EventWeight: operations.KindWeight,
+		api.EventDrain: operations.KindDrain}[e.Kind]
 	if !c.isLimited() {
 		return true
 	}

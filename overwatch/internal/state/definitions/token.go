@@ -43,7 +43,8 @@ func CheckToken(t *model.Token) error {
 
 // checkCredential returns the first fault of the type and the secret of a token.
 func checkCredential(t *model.Token) error {
-	checks, known := map[string]func(*model.Token) error{model.TokenBearer: checkBearer, model.TokenTSIG: checkTSIG}[t.Type]
+	checks, known := map[string]func(*model.Token) error{model.TokenBearer: checkBearer,
+		model.TokenTSIG: checkTSIG}[t.Type]
 	if !known {
 		return fmt.Errorf("type is %.64q: it must be %s", t.Type, strings.Join(model.TokenTypes(), " or "))
 	}
