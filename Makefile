@@ -55,13 +55,13 @@ LENGTH ?=
 run_tests = $(GO) run ./integration/cmd/test $(if $(ONLY),-only "$(ONLY)") $(if $(LENGTH),-length $(LENGTH))
 
 .PHONY: test
-test: check-tools ## vet, unit tests with the race detector, three tests with real processes
+test: check-tools ## vet, unit tests, three tests with real processes
 	@$(run_tests) quick
 
 .PHONY: test-all
 # AFTER=test leaves out what `make test` ran already.
 AFTER ?=
-test-all: build ## run all tests: `make test`, and all tests with real processes
+test-all: build ## run all tests: `make test`, the race detector, and all tests with real processes
 	@$(run_tests) -bin "$(CURDIR)/bin" $(if $(AFTER),rest,all)
 
 .PHONY: test-integration

@@ -70,16 +70,6 @@ func quick(o options) ([][]step, error) {
 	if err != nil {
 		return nil, err
 	}
-	// One processor for each package: the detector crashes if a timer of a synctest bubble runs on two processors
-	// (https://go.dev/issue/78156). The detector compares the order of events, so it finds races on one processor as
-	// well. Packages also wait, so one package more than there are processors runs at the same time. The previous step
-	// vetted all packages.
-	detector := []string{"-race", "-short", "-cpu=1", "-vet=off", fmt.Sprintf("-p=%d", runtime.NumCPU()+1)}
-	about := "unit tests with the race detector"
-	if !withRace() {
-		detector = []string{"-vet=off"}
-		about = "unit tests, without the race detector: that needs a C compiler (Debian: apt-get install gcc)"
-	}
 	return [][]step{
 		{{
 			name: "vet", about: "go vet of every module",
@@ -90,10 +80,27 @@ func quick(o options) ([][]step, error) {
 			dir: integration, env: programs(o), tests: len(smoke),
 			argv: goTest("10m", append([]string{"-count=1", "-run", exactly(smoke)}, where...)...),
 		}, {
-			name: "units", about: about, tests: 1,
-			argv: goTest("20m", append(detector, packages(units...)...)...),
+			name: "units", about: "unit tests", tests: 1,
+			argv: goTest("20m", append([]string{"-short", "-vet=off", "-skip", "CPU_", atOnce()},
+				packages(units...)...)...),
 		}},
 	}, nil
+}
+
+// atOnce is the flag for the number of packages that run at the same time. Packages also wait, so one package more than
+// there are processors runs.
+func atOnce() string { return fmt.Sprintf("-p=%d", runtime.NumCPU()+1) }
+
+// race returns the step of the unit tests with the race detector, which needs a C compiler. Each package has one
+// processor: the detector crashes if a timer of a synctest bubble runs on two processors
+// (https://go.dev/issue/78156). The detector compares the order of events, so it finds races on one processor as well.
+// The step has a low priority, because it runs beside tests that measure times.
+func race() step {
+	argv := goTest("40m", append([]string{"-race", "-short", "-cpu=1", "-vet=off", atOnce()}, packages(units...)...)...)
+	if _, err := exec.LookPath("nice"); err == nil {
+		argv = append([]string{"nice", "-n", "10"}, argv...)
+	}
+	return step{name: "race", about: "unit tests with the race detector", tests: 1, argv: argv}
 }
 
 func rest(o options) ([][]step, error) {
@@ -113,6 +120,21 @@ func rest(o options) ([][]step, error) {
 		})
 	}
 	processes := slices.Clip([]string{"-count=1", "-p", "1", "-parallel", "3", "-skip", exactly(smoke)})
+	beside := []step{
+		{
+			name: integration, about: "real processes: what integration/README.md promises",
+			dir: integration, env: programs(o), tests: 1,
+			argv: goTest("40m", append(processes, waits...)...),
+		},
+		{
+			name: "work", about: "in parallel, tests that mostly compute: packages, terminals, browsers, chains of trust",
+			dir: integration, env: programs(o), tests: 1,
+			argv: goTest("40m", append(processes, works...)...),
+		},
+	}
+	if withRace() {
+		beside = append(beside, race())
+	}
 	return append(inTurn(append(alone, step{
 		name: "charts", about: "Helm renders the charts, and Kubernetes' types and our programs take what comes out",
 		dir: "packaging/kubernetes/check", env: append(programs(o), "GOWORK=off"), tests: 5,
@@ -120,23 +142,12 @@ func rest(o options) ([][]step, error) {
 	})),
 		[]step{{
 			name:  "exact",
-			about: "promises about allocations and CPU time, and the full form of tests that are short with the race detector",
+			about: "promises about allocations and CPU time, and the full form of tests that are short elsewhere",
 			tests: len(short),
 			argv: goTest("10m", append([]string{"-run", "Alloc|CPU_|" + exactly(short)},
 				packages("overwatch", "shared", "agent", "gslbctl")...)...),
 		}},
-		[]step{
-			{
-				name: integration, about: "real processes: what integration/README.md promises",
-				dir: integration, env: programs(o), tests: 1,
-				argv: goTest("40m", append(processes, waits...)...),
-			},
-			{
-				name: "work", about: "in parallel, tests that mostly compute: packages, terminals, browsers, chains of trust",
-				dir: integration, env: programs(o), tests: 1,
-				argv: goTest("40m", append(processes, works...)...),
-			},
-		},
+		beside,
 		[]step{{
 			name: "bench", about: "the benchmarks at a small size, and a fleet of agents",
 			dir: bench, env: programs(o), tests: 2, argv: goTest("20m", "-count=1", "-p", "1", "./..."),
@@ -272,7 +283,7 @@ func packages(modules ...string) (patterns []string) {
 func exactly(names []string) string { return "^(" + strings.Join(names, "|") + ")$" }
 
 // withRace reports whether units run with the race detector, which needs a C compiler. On a machine without a compiler
-// units run without the detector. In CI a missing compiler is a failure.
+// the step race is omitted. In CI a missing compiler is a failure.
 func withRace() bool {
 	_, err := exec.LookPath(envOr("CC", "cc"))
 	return err == nil || os.Getenv("CI") == "true"

@@ -11,8 +11,7 @@ import (
 )
 
 // shortTests returns the tests of modules that call testing.Short. They are long runs on a single goroutine, up to ten
-// times as slow with the race detector. With the detector they run in short form, and another step runs them in full
-// without the detector.
+// times as slow with the race detector. The steps units and race run them in short form, and the step exact in full.
 func shortTests(modules []string) (names []string, err error) {
 	for _, module := range modules {
 		err := eachTest(module, func(_, name, text string) {
