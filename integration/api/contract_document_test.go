@@ -38,6 +38,7 @@ var (
 		"answers.elsewhere_percent:n answers.unused:a" + optional("changes[].action:s{create|update|delete} "+
 		"changes[].kind:s{region|domain|server|mapping|record|agent|settings|key} changes[].id:s changes[].owner:s "+
 		"changes[].fields[].name:s changes[].fields[].before:s changes[].fields[].after:s answers.skipped:i "+
+		"answers.hidden_losses:i "+
 		"restart_required:a "+
 		each("answers.losses[].", "name:s answer:s{none|last_resort} query_types:a serving:i minimum:i")+" "+
 		each("answers.moves[].", "from:s to:s percent:n")+" "+

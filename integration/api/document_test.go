@@ -30,10 +30,17 @@ const documentName = "shop.test.gslb.test"
 // documentNode starts a node with the regions eu and us and without health checks, so that servers serve immediately.
 func documentNode(t *testing.T) *harness.Node {
 	t.Helper()
+	return documentNodeWith(t, nil)
+}
+
+// documentNodeWith is documentNode with additional keys of the section api.
+func documentNodeWith(t *testing.T, more map[string]any) *harness.Node {
+	t.Helper()
 	c := testbed.NewCluster(t, harness.Fast())
 	n := testbed.AddNode(t, c, "ow-1", "eu", map[string][]harness.Server{"eu": nil, "us": nil})
 	n.File.DNS.Zones = []string{"test.gslb.test"}
 	n.File.Overwatch.Validation.Enabled = false
+	n.File.API.More = more
 	testbed.Start(t, n)
 	ready(t, n)
 	return n

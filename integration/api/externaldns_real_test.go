@@ -70,9 +70,9 @@ func TestExternalDNS_RealProgramOfTwoClusters(t *testing.T) {
 	name := address("CNAME", "lb.cloud.example")
 	name.DNSName = "cloud.test.gslb.test"
 	start := []gobEndpoint{address("A", "192.0.2.1", "192.0.2.2"), address("AAAA", "2001:db8::1"), name}
-	eu := &realCluster{owner: euOwner, provider: startProvider(t, n, euOwner, "eu"), registry: []string{"--registry=noop"},
+	eu := &realCluster{owner: euOwner, provider: startProvider(t, n, euOwner, ""), registry: []string{"--registry=noop"},
 		steps: [][]gobEndpoint{start, start, {address("A", "192.0.2.1", "192.0.2.3")}, {}, {}}}
-	us := &realCluster{owner: usOwner, provider: startProvider(t, n, usOwner, "eu"),
+	us := &realCluster{owner: usOwner, provider: startProvider(t, n, usOwner, ""),
 		registry: []string{"--registry=txt", "--txt-owner-id=" + usOwner},
 		steps:    [][]gobEndpoint{{there}, {there}, {there}, {there}, {}}}
 	var steps [][]exchanged
@@ -85,7 +85,7 @@ func TestExternalDNS_RealProgramOfTwoClusters(t *testing.T) {
 		if t.Failed() {
 			t.FailNow()
 		}
-		haveServers(t, n, want)
+		haveServers(t, n, want, len(want) > 0)
 		steps = append(steps, slices.Concat(eu.recorded, us.recorded))
 		eu.recorded, us.recorded = nil, nil
 	}

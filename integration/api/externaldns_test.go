@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -64,7 +65,64 @@ func TestExternalDNS_TwoClustersShareANameAndOneGoes(t *testing.T) {
 		t.Fatalf("%d steps, %v", len(steps), err)
 	}
 	n := documentNode(t)
-	at := map[string]string{euOwner: startProvider(t, n, euOwner, "eu"), usOwner: startProvider(t, n, usOwner, "eu")}
+	at := map[string]string{euOwner: startProvider(t, n, euOwner, ""), usOwner: startProvider(t, n, usOwner, "")}
+	repeatSteps(t, n, at, steps)
+	haveServers(t, n, afterSteps[len(steps)-1], false)
+}
+
+// The same requests succeed with a token for each cluster that is limited to the owner and the zone. Only the cluster
+// that has created the name can delete it.
+func TestExternalDNS_TokensLimitedToTheirOwners(t *testing.T) {
+	t.Parallel()
+	var steps [][]exchanged
+	if err := json.Unmarshal([]byte(testbed.Read(t, recording)), &steps); err != nil {
+		t.Fatal(err)
+	}
+	admin := strings.Repeat("a1", 20)
+	n := documentNodeWith(t, map[string]any{"tokens": map[string]any{"admin": map[string]string{"root": admin}}})
+	client := func(token string) *api.Client {
+		c, err := api.NewClient(api.ClientOptions{Node: "http://" + n.API.String(), Timeout: apiBound, Token: token})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	n.Client = client(admin)
+	secrets, at := map[string]string{}, map[string]string{}
+	for _, owner := range []string{euOwner, usOwner} {
+		made, err := n.Client.CreateToken(t.Context(), api.TokenChange{"name": owner, "role": "admin",
+			"scope": map[string]any{"zones": []string{"test.gslb.test"}, "kinds": []string{"domain", "server"},
+				"owners": []string{owner}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		secrets[owner], at[owner] = made.Secret, startProvider(t, n, owner, made.Secret)
+	}
+	repeatSteps(t, n, at, steps[:len(steps)-1])
+	for _, e := range steps[len(steps)-1] {
+		if got := repeat(t, at[e.Owner], e); got.Status != e.Status {
+			t.Fatalf("%s %s: %d %s, recorded is %d", e.Owner, e.Request, got.Status, got.Answer, e.Status)
+		}
+	}
+	haveServers(t, n, nil, true)
+	err := client(secrets[usOwner]).DeleteDomain(t.Context(), clustersName)
+	if refused, is := errors.AsType[*api.Error](err); !is || refused.Status != http.StatusForbidden {
+		t.Errorf("the token of %s deletes a name of %s: %v", usOwner, euOwner, err)
+	}
+	if err := client(secrets[euOwner]).DeleteDomain(t.Context(), clustersName); err != nil {
+		t.Error(err)
+	}
+	other := startProvider(t, n, "ap-1", secrets[euOwner])
+	got := repeat(t, other, exchanged{Request: "GET /", Accept: "application/external.dns.webhook+json;version=1"})
+	if got.Status != http.StatusInternalServerError || !strings.Contains(string(got.Answer), "--scope-owners ap-1") {
+		t.Errorf("with the token of another owner: %d %s", got.Status, got.Answer)
+	}
+}
+
+// repeatSteps repeats steps of the recording, compares the answers, and checks the servers after each step but the last
+// one.
+func repeatSteps(t *testing.T, n *harness.Node, at map[string]string, steps [][]exchanged) {
+	t.Helper()
 	for i, step := range steps {
 		for _, e := range step {
 			got := repeat(t, at[e.Owner], e)
@@ -74,17 +132,19 @@ func TestExternalDNS_TwoClustersShareANameAndOneGoes(t *testing.T) {
 					e.Answer)
 			}
 		}
-		haveServers(t, n, afterSteps[i])
+		if len(afterSteps[i]) > 0 {
+			haveServers(t, n, afterSteps[i], true)
+		}
 	}
 }
 
 // startProvider starts gslbctl external-dns, and returns where it answers.
-func startProvider(t *testing.T, n *harness.Node, owner, region string) string {
+func startProvider(t *testing.T, n *harness.Node, owner, token string) string {
 	t.Helper()
 	cmd := exec.Command(testbed.Binaries(t).Control, "external-dns", "--api", n.API.String(), "--owner", owner,
 		//nolint:noctx // ended below
-		"--region", region, "--listen", "127.0.0.1:0", "--health-listen", "127.0.0.1:0")
-	cmd.Env = []string{testbed.RunMark + "=" + os.Getenv(testbed.RunMark), "HOME=" + t.TempDir()}
+		"--region", "eu", "--listen", "127.0.0.1:0", "--health-listen", "127.0.0.1:0")
+	cmd.Env = []string{testbed.RunMark + "=" + os.Getenv(testbed.RunMark), "HOME=" + t.TempDir(), "GSLB_TOKEN=" + token}
 	reader, writer := io.Pipe()
 	cmd.Stderr = writer
 	ended, err := harness.StartTied(cmd, nil)
@@ -146,8 +206,8 @@ func plain(t *testing.T, text []byte) []byte {
 }
 
 // haveServers compares the servers of the name with the expected servers, and waits until DNS answers with their
-// addresses. Without servers, the name must not exist.
-func haveServers(t *testing.T, n *harness.Node, want []string) {
+// addresses. exists tells whether the name must exist.
+func haveServers(t *testing.T, n *harness.Node, want []string, exists bool) {
 	t.Helper()
 	doc, err := n.Client.Document(t.Context())
 	if err != nil {
@@ -162,7 +222,7 @@ func haveServers(t *testing.T, n *harness.Node, want []string) {
 	}
 	slices.Sort(got)
 	there := slices.ContainsFunc(doc.Domains, func(d api.DocumentDomain) bool { return d.Text("name") == clustersName })
-	if !slices.Equal(got, want) || there != (len(want) > 0) {
+	if !slices.Equal(got, want) || there != exists {
 		t.Fatalf("the servers are %q, want %q; the name is there: %t", got, want, there)
 	}
 	testbed.Until(t, testbed.StartBound, "the answer to be of them", func(context.Context) error {
@@ -171,7 +231,7 @@ func haveServers(t *testing.T, n *harness.Node, want []string) {
 			a, ok := rr.(*dns.A)
 			return !ok || !slices.Contains(addresses, a.A.String())
 		})
-		if stale || (len(r.Answer) > 0) != there || (r.Rcode == dns.RcodeNameError) == there {
+		if stale || (len(r.Answer) > 0) != (len(want) > 0) || (r.Rcode == dns.RcodeNameError) == there {
 			return fmt.Errorf("%v", r)
 		}
 		return nil

@@ -13,6 +13,7 @@ import (
 // tokenRows are the rows of a node without api.tokens, which rejects new tokens.
 func (f fixture) tokenRows() []row {
 	return []row{
+		{"GET /api/v1/whoami", "", "", 200, "source:s{none} role:s{admin}"},
 		{"GET /api/v1/tokens", "", "", 200, "tokens:a" + shapeListed},
 		{"POST /api/v1/tokens", "", `{"name":"ci"}`, 409, shapeProblem},
 		{"GET /api/v1/tokens/{name}", "/v1/tokens/ci", "", 404, shapeProblem},
@@ -46,6 +47,15 @@ func TestTokens_Contract(t *testing.T) {
 	}
 	if _, err := client(made.Secret).Servers(t.Context()); err != nil {
 		t.Error(err)
+	}
+	id, err := client(made.Secret).Identity(t.Context())
+	if err != nil || id.Name != "ci" || id.Source != api.IdentityAPI || id.Role != api.RoleOperate ||
+		len(id.Scope.Actions) != 2 || id.ExpiresAt == nil || !id.ExpiresAt.Equal(ends) {
+		t.Errorf("the identity of the created token: %+v, %v", id, err)
+	}
+	if id, err = client(admin).Identity(t.Context()); err != nil || id.Name != "root" || id.Source != api.IdentityFile ||
+		id.Role != api.RoleAdmin || id.Scope.IsLimited() {
+		t.Errorf("the identity of the token of the file: %+v, %v", id, err)
 	}
 	rotated, err := client(admin).RotateToken(t.Context(), "ci", api.TokenRotation{Overlap: "1h"})
 	if err != nil || rotated.Token.RotatedAt.IsZero() || rotated.Token.PreviousUntil.IsZero() {

@@ -16,8 +16,8 @@ import (
 	"gslb.internal/integration/harness/testbed"
 )
 
-// TestDocsPage_InABrowser opens the page of a node without a console in a browser: it lists every operation of the document and opens the operation
-// in the URL. The browser sends requests only to the node and logs no error.
+// TestDocsPage_InABrowser opens the page of a node without a console in a browser: it lists every operation of the
+// document and opens the operation in the URL. The browser sends requests only to the node and logs no error.
 func TestDocsPage_InABrowser(t *testing.T) {
 	t.Parallel()
 	browser := testbed.Judge(t, "chromium")

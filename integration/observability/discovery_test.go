@@ -60,12 +60,12 @@ func TestDiscovery_PrometheusFindsTargets(t *testing.T) {
 		var got []string
 		for _, target := range data.ActiveTargets {
 			one := target.Labels["job"]
-			switch {
-			case one == "agents":
+			switch one {
+			case "agents":
 				one += " " + target.Labels["id"]
-			case one == "nodes":
+			case "nodes":
 				one += " " + target.Labels["instance"] + " " + target.Health
-			case one == "backends":
+			case "backends":
 				one += " " + target.Labels["instance"]
 			}
 			got = append(got, one)

@@ -124,6 +124,8 @@ type PlanAnswers struct {
 	Names            []PlanName `json:"names"`
 	// Losses are names that would have fewer backends than min_healthy.
 	Losses []Consequence `json:"losses"`
+	// HiddenLosses is the number of losses that the answer omits, because the names are outside the scope of the token.
+	HiddenLosses int `json:"hidden_losses,omitempty"`
 	// Unused are the servers that the plan removes from all answers: "<service>:<address>:<port>". Servers that are in no
 	// answer now are omitted.
 	Unused []string `json:"unused"`

@@ -29,6 +29,33 @@ type Token struct {
 // TokenChange is the body of POST /api/v1/tokens. It requires name.
 type TokenChange = model.Patch[model.Token]
 
+// Identity describes the token of a request, without its secret: the answer of GET /api/v1/whoami.
+type Identity struct {
+	// Name is the name of the token; empty if the node requires no tokens.
+	Name   string         `json:"name,omitempty"`
+	Source IdentitySource `json:"source"`
+	Role   Role           `json:"role"`
+	// Scope is empty if the token has no limits.
+	Scope model.TokenScope `json:"scope,omitzero"`
+	// ExpiresAt is the time from which the node rejects this secret; nil means never.
+	ExpiresAt *time.Time `json:"expires_at,omitempty"`
+}
+
+// IdentitySource is where a token is declared.
+type IdentitySource string
+
+// The sources of identities.
+const (
+	IdentityOpen IdentitySource = "none" // the node requires no tokens
+	IdentityFile IdentitySource = "file" // api.tokens of the configuration file
+	IdentityAPI  IdentitySource = "api"  // gslbctl tokens
+)
+
+// Identity returns the name, role and scope of the client's token.
+func (c *Client) Identity(ctx context.Context) (Identity, error) {
+	return get[Identity](ctx, c, "/api/v1/whoami", nil)
+}
+
 // TokenList is the answer of GET /api/v1/tokens.
 type TokenList struct {
 	Tokens      []Token   `json:"tokens"`

@@ -51,6 +51,7 @@ var reads = []struct {
 	{"dnssec rolls", 0},
 	{"geo mappings", 0},
 	{"tokens list", 0},
+	{"tokens whoami", 0},
 	{"records list", 0},
 	{"geo test 203.0.113.7", 0},
 	{"regions list", 0},

@@ -95,6 +95,7 @@ func examples() map[string]string {
 		"undrain":       "gslbctl undrain app.example.com:192.0.2.10:443\ngslbctl undrain eu",
 		"version":       "gslbctl version --nodes",
 		"tokens list":   "gslbctl tokens list -o wide",
+		"tokens whoami": "gslbctl tokens whoami",
 		"tokens revoke": "gslbctl tokens revoke external-dns",
 		"top":           "gslbctl top\ngslbctl top --domain app.example.com",
 	}

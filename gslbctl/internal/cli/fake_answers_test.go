@@ -107,6 +107,8 @@ func wellAnswers() map[string]any {
 		"GET /api/v1/tokens": api.TokenList{Total: 2, GeneratedAt: now, Tokens: []api.Token{fakeToken(),
 			{Token: model.Token{Name: "old", Type: "bearer", Role: "read", ExpiresAt: now.Add(-time.Hour),
 				Meta: model.Meta{CreatedAt: now.Add(-48 * time.Hour)}}, Status: api.TokenExpired}}},
+		"GET /api/v1/whoami": api.Identity{Name: "external-dns", Source: api.IdentityAPI, Role: api.RoleAdmin,
+			Scope: model.TokenScope{Actions: []string{"read", "define"}}},
 		"POST /api/v1/tokens":                     api.TokenSecret{Token: fakeToken(), Secret: "gslb_secret"},
 		"POST /api/v1/tokens/external-dns/rotate": api.TokenSecret{Token: fakeToken(), Secret: "gslb_secret"},
 		"DELETE /api/v1/tokens/external-dns":      nil,

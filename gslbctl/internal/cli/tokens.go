@@ -16,7 +16,7 @@ import (
 )
 
 func (a *app) tokensCommand() *cobra.Command {
-	return cmdline.Group("tokens", "List, create, rotate and revoke tokens", a.tokensListCommand(),
+	return cmdline.Group("tokens", "List, create, rotate and revoke tokens", a.tokensListCommand(), a.whoamiCommand(),
 		cmdline.Changing(a.tokensCreateCommand()), cmdline.Changing(a.tokensRotateCommand()), a.tokensRevokeCommand())
 }
 
@@ -36,6 +36,19 @@ func (a *app) tokensListCommand() *cobra.Command {
 				t.AddNamed(one.Name, render.C(one.Name), render.C(one.Type), render.C(one.Role),
 					render.C(scopeText(&one.Scope)), expires, orNone(one.CreatedBy), a.Moment(&one.CreatedAt, "-"),
 					a.Moment(momentOf(one.RotatedAt), "never"), orNone(one.Comment))
+			}
+			return t
+		})
+}
+
+func (a *app) whoamiCommand() *cobra.Command {
+	return cmdline.ListCommand(a.App, "whoami", "Show name, role and scope of the token in use",
+		(*api.Client).Identity, func(id api.Identity) *render.Table {
+			t := &render.Table{Columns: []render.Column{{Name: "NAME"}, {Name: "ROLE"}, {Name: "SCOPE", Spare: 1},
+				{Name: "EXPIRES"}, {Name: "SOURCE"}}, Empty: "The node requires no tokens."}
+			if id.Source != api.IdentityOpen {
+				t.AddNamed(id.Name, render.C(id.Name), render.C(string(id.Role)), render.C(scopeText(&id.Scope)),
+					a.Moment(id.ExpiresAt, "never"), render.C(string(id.Source)))
 			}
 			return t
 		})

@@ -5,17 +5,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"strings"
 
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
 )
 
 // nodeState is the state of the nodes that endpoints are compared with.
 type nodeState struct {
 	doc     api.Document
+	scope   model.TokenScope // of the token
 	zones   []string
-	regions []string
+	regions []string             // nil: unknown
 	records map[string]*endpoint // records of the owner, by key
 	others  map[serverID]string  // owners of all other servers, for error messages
 	own     map[serverID]string  // regions of the owner's servers
@@ -23,23 +26,15 @@ type nodeState struct {
 
 // readState requests the state that endpoints are compared with from a node.
 func (p *Provider) readState(ctx context.Context, node *api.Client, list []*endpoint) (k nodeState, err error) {
-	settings, err := node.DNSConfig(ctx)
-	if err != nil {
-		return k, err
-	}
-	regions, err := node.Regions(ctx)
-	if err != nil {
+	k = nodeState{records: map[string]*endpoint{}, others: map[serverID]string{}, own: map[serverID]string{}}
+	if err := p.readPlaces(ctx, node, &k); err != nil {
 		return k, err
 	}
 	doc, err := node.Document(ctx)
 	if err != nil {
 		return k, err
 	}
-	k = nodeState{doc: doc, zones: settings.Config.Zones, records: map[string]*endpoint{},
-		others: map[serverID]string{}, own: map[serverID]string{}}
-	for i := range regions.Regions {
-		k.regions = append(k.regions, regions.Regions[i].ID)
-	}
+	k.doc = doc
 	for _, e := range recordsOf(doc, p.Owner) {
 		k.records[e.key()] = e
 	}
@@ -50,7 +45,7 @@ func (p *Provider) readState(ctx context.Context, node *api.Client, list []*endp
 			k.own[idOf(s)] = s.Text("region")
 		}
 	}
-	if len(k.zones) == 0 {
+	if len(k.zones) == 0 && !k.scope.IsLimited() {
 		if err := k.askNames(ctx, node); err != nil {
 			return k, err
 		}
@@ -62,6 +57,58 @@ func (p *Provider) readState(ctx context.Context, node *api.Client, list []*endp
 		err = k.askFile(ctx, node) // the name is new, or in the configuration file
 	}
 	return k, err
+}
+
+// readPlaces requests the zones and the regions. A token with limits of objects has no access to them: its scope then
+// contains the zones, and the regions if it limits them.
+func (p *Provider) readPlaces(ctx context.Context, node *api.Client, k *nodeState) error {
+	id, err := node.Identity(ctx)
+	if isStatus(err, http.StatusNotFound) {
+		id, err = api.Identity{}, nil // the node has a previous version, whose tokens have no limits
+	}
+	if err != nil {
+		return err
+	}
+	if k.scope = id.Scope; k.scope.IsLimited() {
+		return p.placesOfScope(id.Name, k)
+	}
+	settings, err := node.DNSConfig(ctx)
+	if err != nil {
+		return err
+	}
+	k.zones = settings.Config.Zones
+	regions, err := node.Regions(ctx)
+	k.regions = make([]string, 0, len(regions.Regions))
+	for i := range regions.Regions {
+		k.regions = append(k.regions, regions.Regions[i].ID)
+	}
+	return err
+}
+
+// placesOfScope sets the zones and regions that the scope of a token allows.
+func (p *Provider) placesOfScope(token string, k *nodeState) error {
+	owners := k.scope.Owners
+	if len(owners) > 0 && !slices.Contains(owners, p.Owner) {
+		return fmt.Errorf("the token %s is limited to the owners %s, and --owner is %s: create it with --scope-owners %s",
+			token, strings.Join(owners, ", "), p.Owner, p.Owner)
+	}
+	for _, name := range slices.Concat(k.scope.Zones, k.scope.Names) {
+		k.zones = append(k.zones, strings.TrimPrefix(name, "*."))
+	}
+	if len(k.zones) == 0 {
+		return fmt.Errorf("the token %s has limits, and none of them is a zone: create it with --scope-zones", token)
+	}
+	k.regions = slices.Clone(k.scope.Regions)
+	return nil
+}
+
+// domainOwner returns the owner of the names that the Provider creates. Only a token that is limited to owners needs
+// one; other names have no owner, so that an operator can take them over.
+func (k *nodeState) domainOwner(owner string) string {
+	if len(k.scope.Owners) > 0 {
+		return owner
+	}
+	return ""
 }
 
 // askNames adds each domain as a separate zone, because a node without configured zones serves it this way.
@@ -123,7 +170,7 @@ func (p *Provider) validate(ctx context.Context, node *api.Client, k *nodeState,
 			}
 		}
 	}
-	t := trial{node: node, owner: p.Owner, doc: &k.doc, problems: problems, isNew: map[string]bool{}}
+	t := trial{node: node, owner: p.Owner, state: k, problems: problems, isNew: map[string]bool{}}
 	if err := t.plan(ctx, k.candidates(adjusted)); err != nil {
 		return nil, nil, err
 	}
@@ -219,7 +266,7 @@ func (p *Provider) wanted(e *endpoint, k *nodeState) (*endpoint, []error) {
 // place sets the region and the port of e from the annotations or the flags, and adds e to made. It returns the port.
 func (p *Provider) place(made, e *endpoint, k *nodeState) (port int, err error) {
 	region := cmp.Or(e.region(), p.Region)
-	if !slices.Contains(k.regions, region) && (region != "" || len(k.regions) > 0) {
+	if k.regions != nil && !slices.Contains(k.regions, region) && (region != "" || len(k.regions) > 0) {
 		return 0, fmt.Errorf("its region is %.64q: it must be one of %s, in the annotation webhook-gslb-region or in "+
 			"--region", region, strings.Join(k.regions, ", "))
 	}

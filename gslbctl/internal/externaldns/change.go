@@ -38,13 +38,17 @@ func (p *Provider) apply(ctx context.Context, c changes) error {
 	}
 	p.logNewProblems(problems, false)
 	removed := slices.Concat(c.Delete, withNew(c.UpdateOld, valid))
-	if err := p.makeNames(ctx, node, k.doc, valid); err != nil {
+	made, err := p.makeNames(ctx, node, &k, valid)
+	if err != nil {
 		return err
+	}
+	if k.domainOwner(p.Owner) != "" {
+		k.doc.Domains = append(k.doc.Domains, made...) // the owner's document has them from now on
 	}
 	if err := p.applyServers(ctx, node, p.document(k.doc, removed, valid)); err != nil {
 		return err
 	}
-	p.removeNames(ctx, node, k.doc, removed)
+	p.removeNames(ctx, node, &k, removed)
 	return nil
 }
 
@@ -86,44 +90,65 @@ func (p *Provider) document(doc api.Document, removed, valid []*endpoint) api.Do
 	return wanted
 }
 
-// makeNames creates the missing names of endpoints. The names have Tag and no owner, so that an operator can take them
-// over.
-func (p *Provider) makeNames(ctx context.Context, node *api.Client, doc api.Document, list []*endpoint) error {
+// makeNames creates the missing names of endpoints, with Tag, and returns them.
+func (p *Provider) makeNames(ctx context.Context, node *api.Client, k *nodeState, list []*endpoint) (
+	[]api.DocumentDomain, error) {
 	var missing api.Document
 	for _, e := range list {
 		if hasDomain(missing, e.DNSName) {
 			continue
 		}
-		isNew, err := isNewName(ctx, node, doc, e.DNSName)
+		isNew, err := k.isNewName(ctx, node, e.DNSName, p.Owner)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if isNew {
-			missing.Domains = append(missing.Domains, newName(e.DNSName))
+			missing.Domains = append(missing.Domains, newName(e.DNSName, k.domainOwner(p.Owner)))
 		}
 	}
 	if len(missing.Domains) == 0 {
-		return nil
+		return nil, nil
 	}
 	_, err := node.Apply(ctx, api.ApplyRequest{Document: missing})
-	return err
+	return missing.Domains, err
 }
 
-// isNewName reports whether neither doc nor the configuration file contains a name.
-func isNewName(ctx context.Context, node *api.Client, doc api.Document, name string) (bool, error) {
-	if hasDomain(doc, name) {
+// isNewName reports whether neither the document nor the configuration file contains a name. A token that is
+// limited to owners cannot ask for other names: the plan of the new name then decides.
+func (k *nodeState) isNewName(ctx context.Context, node *api.Client, name, owner string) (bool, error) {
+	if hasDomain(k.doc, name) {
 		return false, nil
 	}
 	_, err := node.Domain(ctx, name)
-	if refused, ok := errors.AsType[*api.Error](err); ok && refused.Status == http.StatusNotFound {
+	if k.domainOwner(owner) != "" && isStatus(err, http.StatusForbidden) {
+		planned := api.Document{Domains: []api.DocumentDomain{newName(name, owner)}}
+		_, err = node.Plan(ctx, api.ApplyRequest{Document: planned, Owner: owner})
+		switch {
+		case isStatus(err, http.StatusForbidden): // a name of another owner
+			return false, nil
+		case isStatus(err, http.StatusBadRequest): // the trial finds the reason
+			return true, nil
+		}
+		return err == nil, err
+	}
+	if isStatus(err, http.StatusNotFound) {
 		return true, nil
 	}
 	return false, err
 }
 
-// newName returns the domain that a Provider creates for a name.
-func newName(name string) api.DocumentDomain {
-	return api.DocumentDomain{"name": name, "tags": []string{Tag}}
+func isStatus(err error, status int) bool {
+	refused, ok := errors.AsType[*api.Error](err)
+	return ok && refused.Status == status
+}
+
+// newName returns the domain that a Provider creates for a name. An empty owner means none.
+func newName(name, owner string) api.DocumentDomain {
+	d := api.DocumentDomain{"name": name, "tags": []string{Tag}}
+	if owner != "" {
+		d["owner"] = owner
+	}
+	return d
 }
 
 func hasDomain(doc api.Document, name string) bool {
@@ -140,11 +165,11 @@ func (p *Provider) applyServers(ctx context.Context, node *api.Client, wanted ap
 		return err
 	}
 	losses := 0
-	if len(plan.Answers.Losses) > 0 {
+	if len(plan.Answers.Losses)+plan.Answers.HiddenLosses > 0 {
 		losses = 1 // one reason for all of them
 	}
 	if len(plan.Force) > losses && !p.Force {
-		return fmt.Errorf("nothing was changed: %s: start gslbctl external-dns with --force if that is meant",
+		return fmt.Errorf("nothing was changed: %s: start gslbctl external-dns with --force to allow it",
 			plan.Force[0])
 	}
 	req.Force = true
@@ -156,11 +181,11 @@ func (p *Provider) applyServers(ctx context.Context, node *api.Client, wanted ap
 }
 
 // removeNames deletes the names that a Provider has created and that no longer have a backend.
-func (p *Provider) removeNames(ctx context.Context, node *api.Client, doc api.Document, list []*endpoint) {
+func (p *Provider) removeNames(ctx context.Context, node *api.Client, k *nodeState, list []*endpoint) {
 	seen := map[string]bool{}
 	for _, e := range list {
 		name, err := canonical(e.DNSName)
-		if err != nil || seen[name] || !made(doc, name) {
+		if err != nil || seen[name] || !k.made(name, p.Owner) {
 			continue
 		}
 		seen[name] = true
@@ -171,8 +196,8 @@ func (p *Provider) removeNames(ctx context.Context, node *api.Client, doc api.Do
 	}
 }
 
-// removeUnused deletes a name without backends. It keeps a name that has a server with a host name, which may still be
-// unresolved.
+// removeUnused deletes a name without backends. A name with a server with a host name stays, because the server may
+// still be unresolved.
 func removeUnused(ctx context.Context, node *api.Client, name string) error {
 	now, err := node.Domain(ctx, name)
 	if err != nil || now.Domain.BackendCount > 0 {
@@ -185,9 +210,9 @@ func removeUnused(ctx context.Context, node *api.Client, name string) error {
 	return node.DeleteDomain(ctx, name)
 }
 
-// made reports whether a Provider has created a name and no operator has taken it over.
-func made(doc api.Document, name string) bool {
-	return slices.ContainsFunc(doc.Domains, func(d api.DocumentDomain) bool {
-		return d.Text("name") == name && d.Text("owner") == "" && slices.Contains(d.Texts("tags"), Tag)
+// made reports whether a Provider of the owner has created a name and no operator has taken it over.
+func (k *nodeState) made(name, owner string) bool {
+	return slices.ContainsFunc(k.doc.Domains, func(d api.DocumentDomain) bool {
+		return d.Text("name") == name && d.Text("owner") == k.domainOwner(owner) && slices.Contains(d.Texts("tags"), Tag)
 	})
 }

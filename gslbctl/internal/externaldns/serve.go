@@ -82,15 +82,18 @@ func (p *Provider) negotiate(ctx context.Context) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	settings, err := node.DNSConfig(ctx)
+	var k nodeState
+	if err := p.readPlaces(ctx, node, &k); err != nil {
+		return nil, err
+	}
 	filter := domainFilter{}
-	for _, zone := range settings.Config.Zones {
+	for _, zone := range k.zones {
 		if zone = strings.Trim(zone, "."); zone == "" {
-			return domainFilter{}, err // the root zone contains every name
+			return domainFilter{}, nil // the root zone contains every name
 		}
 		filter.Include = append(filter.Include, zone)
 	}
-	return filter, err
+	return filter, nil
 }
 
 func (p *Provider) records(ctx context.Context) (any, error) {

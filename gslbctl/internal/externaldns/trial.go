@@ -59,7 +59,7 @@ const maxTrialPlans = 200
 type trial struct {
 	node     *api.Client
 	owner    string
-	doc      *api.Document   // document of the node
+	state    *nodeState
 	problems map[string]bool // trial adds the reasons of the node
 	isNew    map[string]bool // answers of isNewName
 	plans    int
@@ -108,13 +108,13 @@ func (t *trial) document(ctx context.Context, group []*candidate) (doc api.Docum
 	for _, c := range group {
 		isNew, asked := t.isNew[c.name]
 		if !asked {
-			if isNew, err = isNewName(ctx, t.node, *t.doc, c.name); err != nil {
+			if isNew, err = t.state.isNewName(ctx, t.node, c.name, t.owner); err != nil {
 				return doc, err
 			}
 			t.isNew[c.name] = isNew
 		}
 		if isNew {
-			doc.Domains = append(doc.Domains, newName(c.name))
+			doc.Domains = append(doc.Domains, newName(c.name, t.state.domainOwner(t.owner)))
 		}
 		doc.Servers = append(doc.Servers, c.servers...)
 	}

@@ -62,7 +62,7 @@ func (pl *Planner) hideOutside(view *api.Plan) {
 	})
 	losses := len(a.Losses)
 	a.Losses = slices.DeleteFunc(a.Losses, func(c api.Consequence) bool { return isOutside(c.Name) })
-	if len(a.Losses) < losses {
+	if a.HiddenLosses = losses - len(a.Losses); a.HiddenLosses > 0 {
 		view.Force[0] = "a name would have too few backends, possibly a name outside the scope of the token"
 	}
 	a.Moves = []api.PlanMove{}

@@ -9,8 +9,8 @@ import (
 	"gslb.internal/shared/model"
 )
 
-// tokenOperations returns the operations about the tokens of the API. Only a token without limits of objects may use
-// them, because the table declares no objects for them.
+// tokenOperations returns the operations about the tokens of the API. Except for the operation about its own identity,
+// only a token without limits of objects may use them, because the table declares no objects for them.
 func tokenOperations() []Operation {
 	example := model.New[model.Token]()
 	example.Name, example.Role, example.CreatedBy, example.Comment = "external-dns", "admin", "alice", "ExternalDNS"
@@ -20,6 +20,10 @@ func tokenOperations() []Operation {
 	secret := api.TokenSecret{Token: one, Secret: "gslb_q83vEjRWeJCrze8SNFZ4kKvN7xI0VniQq83vEjRWeJA"}
 	token := v1 + "/tokens/{name}"
 	return []Operation{
+		{Method: get, Path: v1 + "/whoami", handle: (*Server).getIdentity, Query: none,
+			Summary:     "Show the token of this request",
+			Description: "The answer has the name, role and scope of the token that the client sends.", Status: 200,
+			Answer: api.Identity{Name: "external-dns", Source: api.IdentityAPI, Role: api.RoleAdmin, Scope: example.Scope}},
 		{Method: get, Path: v1 + "/tokens", handle: (*Server).listTokens, Role: api.RoleAdmin,
 			Summary: "List tokens of the API", Query: paged(), Status: 200,
 			Description: "The list has neither secrets nor hashes, and no tokens of the configuration file.",
@@ -43,6 +47,25 @@ func tokenOperations() []Operation {
 			Description: "Each node rejects the token as soon as it has the change. The change cannot be undone.",
 			Status:      204, Errors: []int{noStore}},
 	}
+}
+
+// getIdentity answers GET /whoami.
+func (s *Server) getIdentity(c *call) (answer, error) {
+	known := s.tokens()
+	if !known.required() {
+		return ok(api.Identity{Source: api.IdentityOpen, Role: api.RoleAdmin}), nil
+	}
+	token, _ := bearerToken(c.Request)
+	who, _ := known.find(token)
+	id := api.Identity{Name: who.name, Source: api.IdentityFile, Role: who.role}
+	if who.scope != nil {
+		id.Source, id.Scope = api.IdentityAPI, *who.scope
+	}
+	if !who.ends.IsZero() {
+		ends := stamp(who.ends)
+		id.ExpiresAt = &ends
+	}
+	return ok(id), nil
 }
 
 // listTokens answers GET /tokens.

@@ -85,7 +85,7 @@ func filteredOperations() []string {
 	return []string{"GET /domains", "GET /servers", "GET /health/servers", "GET /overwatch/backends",
 		"GET /overwatch/orders", "GET /overrides", "GET /regions", "GET /geo/mappings", "GET /records", "GET /document",
 		"GET /events",
-		"GET /audit-logs", "GET /audit-logs/{id}", "GET /audit-logs/export", "POST /document/plan",
+		"GET /whoami", "GET /audit-logs", "GET /audit-logs/{id}", "GET /audit-logs/export", "POST /document/plan",
 		"POST /document/apply", "POST /audit-logs/{id}/undo"}
 }
 
