@@ -69,8 +69,12 @@ func (s *TokenScope) Covers(o ScopedObject) bool {
 	})
 }
 
-// coversName reports whether zones and names allow a name.
+// coversName reports whether zones and names allow a name. A name with an escaped character is outside: a label such as
+// `x\.app` contains a dot that separates no labels.
 func (s *TokenScope) coversName(name string) bool {
+	if strings.Contains(name, `\`) {
+		return false
+	}
 	name = strings.ToLower(strings.TrimSuffix(name, "."))
 	isBelow := func(zone string) bool { return strings.HasSuffix(name, "."+zone) }
 	return slices.ContainsFunc(s.Zones, func(zone string) bool { return name == zone || isBelow(zone) }) ||

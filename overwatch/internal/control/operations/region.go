@@ -129,7 +129,7 @@ func (op *Operations) DeleteRegion(r *Request, id string) error {
 	return op.Apply(r, &changes.Definition{Entry: ch.entry, Edit: func(d *definitions.Draft) error {
 		before, err := objects.OwnRegion(d, id, "deleted", r.Condition.Holds)
 		if err == nil {
-			err = op.o.Edit.CheckUnusedRegion(d, id)
+			err = op.checkUnusedRegion(r, d, id)
 		}
 		if err != nil {
 			return err
@@ -138,6 +138,17 @@ func (op *Operations) DeleteRegion(r *Request, id string) error {
 		d.Delete(model.KindRegion, id)
 		return nil
 	}}, 0)
+}
+
+// checkUnusedRegion rejects the deletion of a region that an object names. For a request with limits, the error names
+// no object.
+func (op *Operations) checkUnusedRegion(r *Request, d *definitions.Draft, id string) error {
+	err := op.o.Edit.CheckUnusedRegion(d, id)
+	if err != nil && r.isLimited() {
+		return fault.Conflictf("region %s is in use: an object names it, possibly outside the scope of the token",
+			id)
+	}
+	return err
 }
 
 // regionNames returns the ids of the regions, which requests may write in any case.

@@ -29,6 +29,12 @@ const (
 var errOutside = fault.New(fault.Forbidden, "an object of the request is outside the scope of the token: use the "+
 	"objects of the scope, or another token")
 
+// ActionOf returns the action of a scope that an operation with a least role needs.
+func ActionOf(role api.Role) string {
+	return map[api.Role]string{api.RoleRead: model.ActionRead, api.RoleOperate: model.ActionOperate,
+		api.RoleAdmin: model.ActionDefine}[role]
+}
+
 // isLimited reports whether the request may concern only the objects of a scope.
 func (r *Request) isLimited() bool { return r.Scope != nil && r.Scope.IsLimited() }
 
@@ -102,20 +108,40 @@ func (op *Operations) scopedDefinition(d *definitions.Draft, k definitions.Kind,
 	return model.ScopedObject{Kind: k.Name()}, true
 }
 
-// scopedOverlay returns the properties of a configured object with an overlay: its regions are those of the file and
-// of the overlay.
+// scopedOverlay returns the properties of an object of the file with its overlay in a draft. The regions of the overlay
+// replace those of the file.
 func (op *Operations) scopedOverlay(d *definitions.Draft, kind, name string) model.ScopedObject {
-	o := op.ScopedObject(kind, name)
-	if laid := d.Now().Overlay(kind, name); laid != nil {
-		var list []string
-		var one string
-		_ = json.Unmarshal(laid.Fields["regions"], &list) // CheckOverlay reports errors
-		if _ = json.Unmarshal(laid.Fields["region"], &one); one != "" {
-			list = append(list, one)
-		}
-		o.Regions = append(append([]string{}, o.Regions...), list...)
+	o := op.scopedBare(d, kind, name)
+	laid := d.Now().Overlay(kind, name)
+	if laid == nil || kind == definitions.OverRegion {
+		return o
+	}
+	var list []string // CheckOverlay reports errors
+	if value := laid.Fields["regions"]; value != nil && json.Unmarshal(value, &list) == nil && list != nil {
+		o.Regions = list
+	}
+	var one *string
+	if value := laid.Fields["region"]; value != nil && json.Unmarshal(value, &one) == nil && one != nil {
+		o.Regions = []string{*one}
 	}
 	return o
+}
+
+// scopedBare returns the properties of an object of the file, without overlays.
+func (op *Operations) scopedBare(d *definitions.Draft, kind, name string) model.ScopedObject {
+	switch kind {
+	case definitions.OverDomain:
+		if file, found := objects.ConfiguredDomain(d.Bare(), name); found {
+			return file.Scoped()
+		}
+	case definitions.OverServer:
+		if file, found := d.Bare().Declared(name); found && file.Region != "" {
+			o := op.ScopedObject(kind, name)
+			o.Regions = []string{file.Region}
+			return o
+		}
+	}
+	return op.ScopedObject(kind, name)
 }
 
 // ScopedObject returns the properties of a current object of any source to which scopes apply. A missing object has
@@ -127,6 +153,12 @@ func (op *Operations) ScopedObject(kind, name string) model.ScopedObject {
 		return model.ScopedObject{Kind: kind}
 	}
 	return find(name)
+}
+
+// HasDomain reports whether the file or the API has a domain.
+func (op *Operations) HasDomain(name string) bool {
+	_, found := op.o.Edit.FindDomain(op.o.Edit.Config(), name)
+	return found
 }
 
 func (op *Operations) scopedDomain(name string) model.ScopedObject {

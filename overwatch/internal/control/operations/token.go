@@ -28,6 +28,9 @@ const (
 // CreateToken creates a token and returns its secret. It requires an admin token in the configuration file, which
 // remains valid when all other tokens are lost.
 func (op *Operations) CreateToken(r *Request, req api.TokenChange) (made *model.Token, secret string, err error) {
+	if err := r.mayChangeTokens(); err != nil {
+		return nil, "", err
+	}
 	made = model.New[model.Token]()
 	if err := definitions.ApplyPatch(made, req, model.FromOperator); err != nil {
 		return nil, "", fault.FromCheck(err)
@@ -68,6 +71,9 @@ func (op *Operations) checkNewToken(t *model.Token, now time.Time) error {
 			return fault.Invalidf("scope.kinds has %.64q: it must be one of %s", kind, strings.Join(known, ", "))
 		}
 	}
+	if t.Name == "." || t.Name == ".." {
+		return fault.Invalidf("name is %q: paths of the API cannot contain it", t.Name)
+	}
 	if t.IsExpired(now) {
 		return fault.Invalidf("expires_at is %q: it must be later than now, %q", t.ExpiresAt.Format(time.RFC3339),
 			now.Format(time.RFC3339))
@@ -79,6 +85,16 @@ func (op *Operations) checkNewToken(t *model.Token, now time.Time) error {
 			"node first, so that access remains when all other tokens are lost")
 	case isFileToken(file, t.Name):
 		return fault.Conflictf("name is %q: api.tokens has a token with this name", t.Name)
+	}
+	return nil
+}
+
+// mayChangeTokens rejects a request with a token that has any limit: it could create or rotate a token with fewer
+// limits.
+func (r *Request) mayChangeTokens() error {
+	if r.Scope != nil && (r.Scope.IsLimited() || len(r.Scope.Actions) > 0) {
+		return fault.New(fault.Forbidden, "the token %s has a scope: only a token without a scope can create, rotate and "+
+			"revoke tokens", r.Actor.Name)
 	}
 	return nil
 }
@@ -120,6 +136,9 @@ func randomBytes(size int) []byte {
 // RotateToken replaces the secret of a token, and returns the new secret. The previous bearer token stays valid for
 // overlap.
 func (op *Operations) RotateToken(r *Request, name, overlap string) (after *model.Token, secret string, err error) {
+	if err := r.mayChangeTokens(); err != nil {
+		return nil, "", err
+	}
 	kept := time.Duration(0)
 	if overlap != "" {
 		if kept, err = time.ParseDuration(overlap); err != nil || kept < 0 || kept > api.MaxTokenOverlap {
@@ -139,6 +158,10 @@ func (op *Operations) RotateToken(r *Request, name, overlap string) (after *mode
 		}
 		next := *before
 		now := api.Stamp(op.o.Now())
+		if before.IsExpired(now) {
+			return fault.Conflictf("token %s has expired at %s, and a new secret would be invalid too: revoke it, and create "+
+				"another token", name, before.ExpiresAt.UTC().Format(time.RFC3339))
+		}
 		next.UpdatedAt, next.RotatedAt, next.PreviousHash, next.PreviousUntil = now, now, "", time.Time{}
 		if kept > 0 {
 			next.PreviousHash, next.PreviousUntil = before.Hash, now.Add(kept)
@@ -151,8 +174,12 @@ func (op *Operations) RotateToken(r *Request, name, overlap string) (after *mode
 	return after, secret, err
 }
 
-// RevokeToken deletes a token.
+// RevokeToken deletes a token. The last valid token stays, expired and with an unknown secret: without any token, nodes
+// without api.tokens would accept requests of everyone. Revoking it again deletes it.
 func (op *Operations) RevokeToken(r *Request, name string) error {
+	if err := r.mayChangeTokens(); err != nil {
+		return err
+	}
 	ch := &Change{Action: api.AuditDelete, Resource: store.KindToken, ID: name}
 	return op.Define(r, ch, func(d *definitions.Draft) error {
 		before := d.Now().Tokens[name]
@@ -160,7 +187,16 @@ func (op *Operations) RevokeToken(r *Request, name string) error {
 			return errNoToken(name)
 		}
 		ch.Before = before
-		d.Delete(store.KindToken, name)
+		now := api.Stamp(op.o.Now())
+		if len(d.Now().Tokens) > 1 || before.IsExpired(now) {
+			d.Delete(store.KindToken, name)
+			return nil
+		}
+		kept := *before
+		kept.UpdatedAt, kept.ExpiresAt, kept.PreviousHash, kept.PreviousUntil = now, now, "", time.Time{}
+		renewSecret(&kept)
+		ch.Action, ch.After = api.AuditUpdate, &kept
+		d.Put(&kept)
 		return nil
 	})
 }

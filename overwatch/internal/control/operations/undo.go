@@ -149,6 +149,9 @@ func (op *Operations) undoSteps(r *Request, e *api.AuditEntry, undone *api.Undon
 				"drain, domain, server, region, mapping or overlay, a failback, or an apply of a document")
 		case r.Role != "" && slices.Index(api.Roles(), r.Role) < slices.Index(api.Roles(), kind.role):
 			return nil, fault.New(fault.Forbidden, "undoing entry %d needs a token of role %s", entries[i].ID, kind.role)
+		case r.Scope != nil && !r.Scope.Permits(ActionOf(kind.role)):
+			return nil, fault.New(fault.Forbidden, "undoing entry %d needs a token with the action %s", entries[i].ID,
+				ActionOf(kind.role))
 		}
 	}
 	pending, err := op.pendingUndo(entries)
@@ -232,6 +235,9 @@ func (op *Operations) entryToUndo(r *Request, text string) (e api.AuditEntry, er
 			LastChange, ChangePrefix)
 	}
 	e, err = op.o.Audit.Get(id)
+	if errors.Is(err, audit.ErrNoEntry) && r.isLimited() {
+		return e, errOutside // the error does not depend on the existence of the entry
+	}
 	if errors.Is(err, audit.ErrNoEntry) {
 		err = fault.NotFoundf("there is no audit entry %d: it was never written, or is older than audit.retention", id)
 	}

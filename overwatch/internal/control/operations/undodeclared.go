@@ -52,7 +52,7 @@ func (op *Operations) undoObject(r *Request, k definitions.Declared, e *api.Audi
 				return nil
 			}
 			if k.Name() == model.KindRegion {
-				if err := op.o.Edit.CheckUnusedRegion(d, e.ResourceID); err != nil {
+				if err := op.checkUnusedRegion(r, d, e.ResourceID); err != nil {
 					return err
 				}
 			}

@@ -101,7 +101,7 @@ func TestAPITokens_AnExpiredTokenIsRejectedAndListed(t *testing.T) {
 	secret := createToken(w, `{"name":"ci","expires_at":"`+now.Add(time.Hour).UTC().Format(time.RFC3339)+`"}`)
 	w.want("before", w.send("GET", "/api/v1/servers", "", bearerOf(secret)...), 200)
 	now = now.Add(time.Hour)
-	w.wantError("after", w.send("GET", "/api/v1/servers", "", bearerOf(secret)...), 401, "ci has expired", "rotate ci")
+	w.wantError("after", w.send("GET", "/api/v1/servers", "", bearerOf(secret)...), 401, "ci has expired", "create another")
 	w.want("list", w.send("GET", "/api/v1/tokens", "", bearerOf(tokenOf("admin"))...), 200, `"status":"expired"`)
 }
 

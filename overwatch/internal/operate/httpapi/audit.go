@@ -108,6 +108,9 @@ func (s *Server) getAudit(c *call) (answer, error) {
 		return answer{}, badRequest("id is %.64q: it must be the number of an audit entry", c.Param("id"))
 	}
 	e, err := s.o.Audit.Get(id)
+	if errors.Is(err, audit.ErrNoEntry) && c.isLimited() {
+		return answer{}, outsideScope(c.actor) // the error does not depend on the existence of the entry
+	}
 	if errors.Is(err, audit.ErrNoEntry) {
 		return answer{}, notFound("there is no audit entry %d: it was never written, or is older than audit.retention",
 			id)

@@ -138,7 +138,8 @@ func (s *Server) streamEvents(c *call, q eventQuery) error {
 	c.Header("X-Accel-Buffering", "no") // disables buffering in nginx
 	c.Status(http.StatusOK)
 	sees := func(e *api.Event) bool { return s.seesEvent(c, e) }
-	out := &eventWriter{c: c, q: &q, sees: sees, control: http.NewResponseController(c.Writer)}
+	out := &eventWriter{c: c, isValid: func() bool { return s.stillAdmitted(c) }, q: &q, sees: sees,
+		control: http.NewResponseController(c.Writer)}
 	_ = out.control.SetReadDeadline(time.Time{}) // the request has been read; the connection stays open
 	if !q.resumes && q.since.IsZero() {
 		q.after = s.o.Events.Newest()
@@ -150,7 +151,7 @@ func (s *Server) streamEvents(c *call, q eventQuery) error {
 	}
 	for {
 		changed := s.o.Events.Changed()
-		if !s.stillAdmitted(c) || !out.follow(s.o.Events) {
+		if !out.follow(s.o.Events) {
 			return nil
 		}
 		select {

@@ -14,6 +14,7 @@ import (
 // eventWriter writes one stream of server-sent events.
 type eventWriter struct {
 	c       *call
+	isValid func() bool // the token of the request is still valid
 	q       *eventQuery // follow updates q.after
 	sees    func(*api.Event) bool
 	control *http.ResponseController
@@ -54,8 +55,12 @@ func (w *eventWriter) follow(from *journal.Journal) bool {
 	}
 }
 
-// send writes and flushes a text. It reports whether the client received it in time.
+// send writes and flushes a text if the token of the request is still valid. It reports whether the client received it
+// in time.
 func (w *eventWriter) send(text string) bool {
+	if !w.isValid() {
+		return false
+	}
 	_ = w.control.SetWriteDeadline(time.Now().Add(readerPatience))
 	if _, err := w.c.Writer.WriteString(text); err != nil {
 		return false

@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"time"
 
+	"gslb.internal/overwatch/internal/control/operations"
 	"gslb.internal/shared/api"
-	"gslb.internal/shared/model"
 )
 
 // Operation is a method of a path, with role, handler, parameters and description. Routes, roles, checks of parameters
@@ -79,8 +79,7 @@ func (o *Operation) LeastRole() api.Role {
 
 // action returns the action of a scope that the operation needs.
 func (o *Operation) action() string {
-	return map[api.Role]string{api.RoleRead: model.ActionRead, api.RoleOperate: model.ActionOperate,
-		api.RoleAdmin: model.ActionDefine}[o.LeastRole()]
+	return operations.ActionOf(o.LeastRole())
 }
 
 // rest is a parameter of a path that may contain slashes.

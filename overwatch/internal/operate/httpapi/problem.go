@@ -4,9 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"gslb.internal/overwatch/internal/control/fault"
 	"gslb.internal/shared/api"
+	"gslb.internal/shared/model"
 )
 
 // problem is an error with a status outside the kinds of rejections, and a sentence for the client.
@@ -52,6 +54,7 @@ func problemOf(err error) (p *problem, ok bool) {
 func (s *Server) fail(c *call, err error) {
 	p, ok := problemOf(err)
 	if ok {
+		s.hideNames(c, p)
 		s.noteRefusal(c, p)
 		reply(c, p.status, api.ErrorBody{Error: p.sentence, Names: p.names, Problems: p.objects, Undo: p.undo})
 		return
@@ -59,6 +62,20 @@ func (s *Server) fail(c *call, err error) {
 	s.log.Error().Err(err).Str("request_id", c.id).Str("method", c.Request.Method).Str("path",
 		c.Request.URL.Path).Msg("request failed")
 	s.internalError(c)
+}
+
+// hideNames removes the names outside the scope of the token from an error about losses of backends.
+func (s *Server) hideNames(c *call, p *problem) {
+	if !c.isLimited() || len(p.names) == 0 {
+		return
+	}
+	seen := slices.DeleteFunc(slices.Clone(p.names), func(n api.Consequence) bool {
+		return !c.sees(s.op.ScopedObject(model.KindDomain, n.Name))
+	})
+	if len(seen) < len(p.names) {
+		p.names = seen
+		p.sentence = "nothing was changed: a name would have too few backends, possibly a name outside the scope of the token"
+	}
 }
 
 func (s *Server) internalError(c *call) {

@@ -110,23 +110,27 @@ const maxQuestion = 4 * 255
 
 // postRoutingTest answers POST /routing/test.
 func (s *Server) postRoutingTest(c *call) (answer, error) {
-	result, err := s.testRouting(c.body)
+	result, decided, err := s.testRouting(c.body)
+	if err == nil && decided != "" && !c.sees(s.explained(decided)...) { // a wildcard or an alias led to another domain
+		return answer{}, outsideScope(c.actor)
+	}
 	return ok(api.RoutingTest{Result: result}), err
 }
 
-// testRouting returns the answer to the query in a request body, with its explanation.
-func (s *Server) testRouting(body []byte) (result api.RoutingResult, err error) {
+// testRouting returns the answer to the query in a request body, with its explanation. decided is the domain that
+// decided the answer; empty if no domain did.
+func (s *Server) testRouting(body []byte) (result api.RoutingResult, decided string, err error) {
 	var req routingTest
 	if err := strictjson.Decode(body, &req); err != nil {
-		return result, err
+		return result, decided, err
 	}
 	nearby, err := s.replacePlace(&req)
 	if err != nil {
-		return result, err
+		return result, decided, err
 	}
 	q, subnet, err := req.query()
 	if err != nil {
-		return result, err
+		return result, decided, err
 	}
 	cfg, _ := s.o.Config()
 	if subnet.IsValid() && subnet.Bits() > 0 && cfg.Overwatch.Geolocation.ECSEnabled {
@@ -134,10 +138,13 @@ func (s *Server) testRouting(body []byte) (result api.RoutingResult, err error) 
 	}
 	e, err := explain.Explain(s.o.DNSView(), q)
 	if errors.Is(err, zone.ErrName) {
-		return result, badRequest("domain is %.260q: it must be a domain name such as app.example.com", req.Domain)
+		return result, decided, badRequest("domain is %.260q: it must be a domain name such as app.example.com", req.Domain)
 	}
 	if err != nil {
-		return result, err
+		return result, decided, err
+	}
+	if e.Basis != nil {
+		decided = e.Basis.Name
 	}
 	result = e.Record(s.o.Now())
 	result.QueryType, result.Nearby, result.ClientIP = req.kind(), nearby, req.ClientIP
@@ -147,7 +154,7 @@ func (s *Server) testRouting(body []byte) (result api.RoutingResult, err error) 
 	} else if subnet.IsValid() {
 		result.ECSScope = 0 // the option is disabled or has length 0
 	}
-	return result, nil
+	return result, decided, nil
 }
 
 // routingTest is api.RoutingTestRequest with optional coordinates of the place.

@@ -267,7 +267,7 @@ func FuzzRoutingTest(f *testing.F) {
 	s := &Server{o: Options{DNSView: view, Now: time.Now,
 		Config: func() (*config.Config, time.Time) { return config.Default(), time.Time{} }}}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		result, err := s.testRouting(body)
+		result, _, err := s.testRouting(body)
 		if err != nil {
 			if _, ok := problemOf(err); !ok {
 				t.Errorf("%s: %v", body, err)

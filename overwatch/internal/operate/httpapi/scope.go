@@ -198,8 +198,12 @@ func newDomain(s *Server, c *call) ([]model.ScopedObject, error) {
 	if err := c.decode(&req); err != nil {
 		return nil, err
 	}
-	return []model.ScopedObject{s.op.ScopedObject(model.KindDomain, req.Text("name")), {Kind: model.KindDomain,
-		Names: []string{wire.CanonicalService(req.Text("name"))}, Regions: s.regionNames().All(req.Texts("regions"))}}, nil
+	list := []model.ScopedObject{{Kind: model.KindDomain, Names: []string{wire.CanonicalService(req.Text("name"))},
+		Regions: s.regionNames().All(req.Texts("regions"))}}
+	if s.op.HasDomain(req.Text("name")) {
+		list = append(list, s.op.ScopedObject(model.KindDomain, req.Text("name")))
+	}
+	return list, nil
 }
 
 // serverOf returns the properties of the server of a request.

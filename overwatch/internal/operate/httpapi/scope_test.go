@@ -40,6 +40,7 @@ func scopedWorld(t *testing.T) (*world, map[string]string) {
 		w.journal.Add(api.Event{Kind: api.EventBackend, State: "unhealthy", Severity: api.EventWarning,
 			Subject: side + ".test:" + addressOf(side) + ":80", Name: side + ".test", Region: side, Sentence: "the " + side})
 	}
+	w.want("overlay", w.send("PATCH", "/api/v1/domains/www.example", `{"regions":["inside"]}`, admin...), 200)
 	tokens := map[string]string{}
 	for name, scope := range map[string]string{
 		"zone": `"zones":["inside.test"]`, "name": `"names":["inside.test"]`, "wildcard": `"names":["*.inside.test"]`,
@@ -187,6 +188,12 @@ func TestScopes_NoChangeCrossesTheScope(t *testing.T) {
 		{"zone-read", "PATCH", "/domains/inside.test", `{"ttl":5}`},
 		{"zone-operate", "PATCH", "/domains/inside.test", `{"ttl":5}`},
 		{"zone-define", "GET", "/domains/inside.test", ""},
+		{"region-", "DELETE", "/domains/www.example/overlay", ""},
+		{"region-", "PATCH", "/domains/www.example", `{"regions":null}`},
+		{"region-", "PATCH", "/domains/www.example", `{"regions":[]}`},
+		{"zone-", "POST", "/records", `{"name":"x\\.inside.test","type":"TXT","data":["\"x\""]}`},
+		{"zone-", "GET", "/audit-logs/999999", ""},
+		{"zone-", "POST", "/audit-logs/999999/undo", ""},
 	} {
 		r := w.send(tc.method, "/api/v1"+tc.path, tc.body, bearerOf(tokens[tc.token])...)
 		pruned := strings.Contains(tc.body, "prune") // of an empty set
@@ -223,6 +230,7 @@ func TestScopes_ObjectsInsideAreUsable(t *testing.T) {
 		{"zone-define", "PATCH", "/domains/inside.test", `{"ttl":17}`, `"ttl":17`},
 		{"zone-", "POST", "/audit-logs/last/undo", "", "is undone"},
 		{"zone-define", "POST", "/domains", `{"name":"new.inside.test"}`, "new.inside.test"},
+		{"region-define", "POST", "/domains", `{"name":"new.test","regions":["inside"]}`, "new.test"},
 		{"region-define", "PATCH", "/regions/inside", `{"description":"x"}`, "inside"},
 		{"all-define", "PATCH", "/servers/inside.test:192.0.2.55:80", `{"weight":9}`, "inside.test"},
 		{"owner-", "POST", "/document/plan", `{"owner":"inside-owner","document":{"servers":[{"service":"inside.test",
@@ -238,4 +246,63 @@ func TestScopes_ObjectsInsideAreUsable(t *testing.T) {
 			t.Errorf("%s %s with %s: %d %s", tc.method, tc.path, tc.token, r.status, r.body)
 		}
 	}
+}
+
+// A token whose scope has only actions cannot exceed them by an undo or by another token.
+func TestScopes_ActionsLimitUndoAndTokens(t *testing.T) {
+	w, _ := scopedWorld(t)
+	limited := createToken(w, `{"name":"operator","role":"admin","scope":{"actions":["operate","read"]}}`)
+	definer := createToken(w, `{"name":"definer","role":"admin","scope":{"actions":["define"]}}`)
+	created := w.send("POST", "/api/v1/domains", `{"name":"kept.test"}`, bearerOf(tokenOf("admin"))...)
+	w.want("create", created, 201)
+	r := w.send("GET", "/api/v1/audit-logs?limit=1", "", bearerOf(tokenOf("admin"))...)
+	var list api.AuditList
+	w.must(json.Unmarshal([]byte(r.body), &list))
+	undo := fmt.Sprintf("/api/v1/audit-logs/%d/undo", list.Entries[0].ID)
+	w.wantError("undo", w.send("POST", undo, "", bearerOf(limited)...), 403, "the action define")
+	w.wantError("create", w.send("POST", "/api/v1/tokens", `{"name":"wider","role":"admin"}`, bearerOf(definer)...), 403,
+		"has a scope")
+	w.wantError("rotate", w.send("POST", "/api/v1/tokens/operator/rotate", "", bearerOf(definer)...), 403, "has a scope")
+	w.wantError("revoke", w.send("DELETE", "/api/v1/tokens/operator", "", bearerOf(definer)...), 403, "has a scope")
+	w.want("the domain stays", w.send("GET", "/api/v1/domains/kept.test", "", bearerOf(tokenOf("admin"))...), 200)
+}
+
+// The last token stays as expired, so that nodes still require tokens; an expired token cannot be rotated.
+func TestTokens_TheLastRevocationKeepsNodesClosed(t *testing.T) {
+	w := newWorld(t)
+	withFileTokens(w)
+	secret := createToken(w, `{"name":"only","role":"admin"}`)
+	admin := bearerOf(tokenOf("admin"))
+	w.want("revoke", w.send("DELETE", "/api/v1/tokens/only", "", admin...), 204)
+	w.want("the secret", w.send("GET", "/api/v1/domains", "", bearerOf(secret)...), 401)
+	r := w.send("GET", "/api/v1/tokens/only", "", admin...)
+	if r.status != 200 || !strings.Contains(r.body, `"status":"expired"`) {
+		t.Errorf("the last token: %d %s", r.status, r.body)
+	}
+	w.wantError("rotate", w.send("POST", "/api/v1/tokens/only/rotate", "", admin...), 409, "has expired")
+	w.want("revoke again", w.send("DELETE", "/api/v1/tokens/only", "", admin...), 204)
+	w.want("gone", w.send("GET", "/api/v1/tokens/only", "", admin...), 404)
+}
+
+// The error of the deletion of a region in use names no object outside.
+func TestScopes_ErrorsNameNoObjectOutside(t *testing.T) {
+	w, tokens := scopedWorld(t)
+	admin := bearerOf(tokenOf("admin"))
+	w.want("share", w.send("PATCH", "/api/v1/domains/canary.test", `{"regions":["canary","inside"]}`, admin...), 200)
+	w.want("free", w.send("DELETE", "/api/v1/domains/inside.test", "", admin...), 204)
+	r := w.send("DELETE", "/api/v1/regions/inside", "", bearerOf(tokens["region-define"])...)
+	if r.status != 409 || strings.Contains(r.body, canary) {
+		t.Errorf("%d %s", r.status, r.body)
+	}
+}
+
+// A wildcard of another team answers a name of the scope, and its explanation is outside.
+func TestScopes_ARoutingTestExplainsNoWildcardOutside(t *testing.T) {
+	w := geoWorld(t)
+	withFileTokens(w)
+	one := createToken(w, `{"name":"one","scope":{"names":["a.any.test"]}}`)
+	all := createToken(w, `{"name":"all","scope":{"zones":["any.test"]}}`)
+	const body = `{"domain":"a.any.test","client_ip":"203.0.113.7"}`
+	w.want("outside", w.send("POST", "/api/v1/routing/test", body, bearerOf(one)...), 403)
+	w.want("inside", w.send("POST", "/api/v1/routing/test", body, bearerOf(all)...), 200, "10.0.1.1")
 }

@@ -127,8 +127,8 @@ func (s *Server) checkToken(c *call) error {
 		return problemf(http.StatusUnauthorized, "the token is none of api.tokens and none of gslbctl tokens list")
 	case who.isExpired(s.o.Now()):
 		c.Header("WWW-Authenticate", `Bearer realm="gslb", error="invalid_token"`)
-		return problemf(http.StatusUnauthorized, "the token of %s has expired at %s: gslbctl tokens rotate %s, or create "+
-			"another token", who.name, who.ends.UTC().Format(time.RFC3339), who.name)
+		return problemf(http.StatusUnauthorized, "the token of %s has expired at %s: create another token with "+
+			"gslbctl tokens create", who.name, who.ends.UTC().Format(time.RFC3339))
 	case slices.Index(api.Roles(), who.role) < slices.Index(api.Roles(), need):
 		c.actor = who.name
 		c.Header("WWW-Authenticate", fmt.Sprintf(`Bearer realm="gslb", error="insufficient_scope", scope=%q`, need))
