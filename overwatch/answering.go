@@ -89,6 +89,7 @@ func (n *node) bindDNS(cfg *config.Config) error {
 		Decisions: n.decisions, Explain: explain.ToAskersIn(networks, n.view),
 		Inherited: inherited, Store: dnsserver.StoreSockets,
 		Listen: cfg.DNS.ListenAddress, View: n.view, NSID: cfg.DNS.NSID, RateLimit: dnsserver.RateLimitFromConfig(cfg),
+		Proxies:      cfg.DNS.ProxyProtocol.Networks,
 		ClientSubnet: cfg.Overwatch.Geolocation.ECSEnabled, MaxUDPSize: cfg.DNS.MaxUDPSize,
 		Updates: n.updates, Dnstap: n.dnstap, QueryLog: n.queryLog, Filters: &cfg.DNS,
 		Registerer: n.registerer, Logger: n.componentLogger("dns"),

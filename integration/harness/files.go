@@ -112,13 +112,19 @@ type Rollover struct {
 
 // DNSSection is the key `dns` of an OverwatchFile.
 type DNSSection struct {
-	ListenAddress string    `yaml:"listen_address"`
-	ApexTTL       int       `yaml:"apex_ttl,omitempty"`
-	NegativeTTL   int       `yaml:"negative_ttl,omitempty"`
-	Zones         []string  `yaml:"zones"`
-	Resolver      Resolver  `yaml:"resolver,omitempty"`
-	Dnstap        *Dnstap   `yaml:"dnstap,omitempty"`
-	QueryLog      *QueryLog `yaml:"query_log,omitempty"`
+	ListenAddress string         `yaml:"listen_address"`
+	ApexTTL       int            `yaml:"apex_ttl,omitempty"`
+	NegativeTTL   int            `yaml:"negative_ttl,omitempty"`
+	Zones         []string       `yaml:"zones"`
+	Resolver      Resolver       `yaml:"resolver,omitempty"`
+	Dnstap        *Dnstap        `yaml:"dnstap,omitempty"`
+	QueryLog      *QueryLog      `yaml:"query_log,omitempty"`
+	ProxyProtocol *ProxyProtocol `yaml:"proxy_protocol,omitempty"`
+}
+
+// ProxyProtocol is the key `dns.proxy_protocol` of an OverwatchFile.
+type ProxyProtocol struct {
+	Networks []netip.Prefix `yaml:"networks"`
 }
 
 // QueryLog is the key `dns.query_log` of an OverwatchFile.

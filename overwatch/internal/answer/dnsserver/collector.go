@@ -7,6 +7,7 @@ type collector struct {
 	server *Server
 
 	queries, truncated, unsent, overflow, stale, limited, faults, open, unaccepted, ended, closed *prometheus.Desc
+	unproxied                                                                                     *prometheus.Desc
 }
 
 func newCollector(s *Server) *collector {
@@ -31,13 +32,15 @@ func newCollector(s *Server) *collector {
 		ended: desc("tcp_evicted_total", "TCP connections that were closed for new connections, by limit.",
 			"limit"),
 		closed: desc("tcp_closed_total", "TCP connections that were closed because of an error, by reason.", "reason"),
+		unproxied: desc("proxy_protocol_rejected_total",
+			"UDP messages and TCP connections of proxies without a valid PROXY protocol header."),
 	}
 }
 
 // Describe implements prometheus.Collector.
 func (c *collector) Describe(out chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{c.queries, c.truncated, c.unsent, c.overflow, c.stale, c.limited, c.faults,
-		c.open, c.unaccepted, c.ended, c.closed} {
+		c.open, c.unaccepted, c.ended, c.closed, c.unproxied} {
 		out <- d
 	}
 }
@@ -48,7 +51,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 		out <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(value), labels...)
 	}
 	var queries [statuses]uint64
-	var truncated, unsent, stale, faults, lost, limitedTruncated, limitedDropped uint64
+	var truncated, unsent, stale, unproxied, faults, lost, limitedTruncated, limitedDropped uint64
 	for _, counts := range c.server.counts {
 		for s := range queries {
 			queries[s] += counts.queries[s].Load()
@@ -56,6 +59,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 		truncated += counts.truncated.Load()
 		unsent += counts.unsent.Load()
 		stale += counts.stale.Load()
+		unproxied += counts.unproxied.Load()
 		limitedTruncated += counts.rateLimitTruncated.Load()
 		limitedDropped += counts.rateLimitDropped.Load()
 		faults += counts.faults.Load()
@@ -72,6 +76,7 @@ func (c *collector) Collect(out chan<- prometheus.Metric) {
 	counter(c.unsent, unsent)
 	counter(c.overflow, lost)
 	counter(c.stale, stale)
+	counter(c.unproxied, unproxied)
 	counter(c.limited, limitedTruncated, "truncated")
 	counter(c.limited, limitedDropped, "dropped")
 	counter(c.faults, faults)

@@ -42,10 +42,12 @@ type stream interface {
 // connection is an open TCP connection.
 type connection struct {
 	stream
-	from       netip.AddrPort // source of the connection
-	listening  netip.AddrPort // address of the listener
-	client     netip.Prefix
-	unanswered bool // no query was answered yet; guarded by connections.mu
+	from      netip.AddrPort // source of the connection, or the client of the proxy
+	listening netip.AddrPort // address of the listener
+	// proxyDestination is the destination at the proxy; the zero value without a proxy.
+	proxyDestination netip.AddrPort
+	client           netip.Prefix
+	unanswered       bool // no query was answered yet; guarded by connections.mu
 	// The elements of the connection in both lists; nil after removal. Guarded by connections.mu.
 	inAll, inClient *list.Element
 }
@@ -69,28 +71,57 @@ func (c *connections) add(conn stream, from netip.AddrPort) *connection {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	one := &connection{stream: conn, from: from, client: clientNetwork(from.Addr()), unanswered: true}
-	own := c.clients[one.client]
-	if own == nil {
-		own = list.New()
-		c.clients[one.client] = own
-	}
-	if own.Len() >= c.maxOpenPerClient {
-		c.evict(own, &c.evictedClient)
-	}
+	c.joinClient(one)
 	if c.all.Len() >= c.maxOpen {
 		c.evict(c.all, &c.evicted)
 	}
-	// If evict closed the client's only connection, remove has deleted the list of the client.
-	c.clients[one.client] = own
-	one.inAll, one.inClient = c.all.PushBack(one), own.PushBack(one)
+	one.inAll = c.all.PushBack(one)
 	if c.closing { // accepted before shutDown
 		one.setFinalDeadlines(stopGrace)
 	}
 	return one
 }
 
-// destination returns the local address of the connection.
+// joinClient adds the connection to the list of its client. At the limit of the client it closes another connection.
+// The caller holds mu.
+func (c *connections) joinClient(one *connection) {
+	own := c.clients[one.client]
+	if own == nil {
+		own = list.New()
+	} else if own.Len() >= c.maxOpenPerClient {
+		c.evict(own, &c.evictedClient)
+	}
+	c.clients[one.client] = own // if evict closed the client's only connection, remove has deleted the list
+	one.inClient = own.PushBack(one)
+}
+
+// leaveClient removes the connection from the list of its client. The caller holds mu.
+func (c *connections) leaveClient(one *connection) {
+	own := c.clients[one.client]
+	own.Remove(one.inClient)
+	if own.Len() == 0 {
+		delete(c.clients, one.client)
+	}
+}
+
+// setClient sets the client of a connection from a proxy. The connection then counts for the limit of this client.
+func (c *connections) setClient(one *connection, h proxyHeader) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	one.from, one.proxyDestination = h.client, h.destination
+	if one.inAll == nil {
+		return // closed
+	}
+	c.leaveClient(one)
+	one.client = clientNetwork(one.from.Addr())
+	c.joinClient(one)
+}
+
+// destination returns the local address of the connection, or the destination of the client at the proxy.
 func (one *connection) destination() netip.AddrPort {
+	if one.proxyDestination.IsValid() {
+		return one.proxyDestination
+	}
 	if !one.listening.Addr().IsUnspecified() {
 		return one.listening
 	}
@@ -139,11 +170,7 @@ func (c *connections) remove(one *connection) {
 		return
 	}
 	c.all.Remove(one.inAll)
-	own := c.clients[one.client]
-	own.Remove(one.inClient)
-	if own.Len() == 0 {
-		delete(c.clients, one.client)
-	}
+	c.leaveClient(one)
 	one.inAll, one.inClient = nil, nil
 }
 

@@ -9,6 +9,7 @@ type counts struct {
 	truncated atomic.Uint64
 	unsent    atomic.Uint64 // responses that the kernel did not send
 	stale     atomic.Uint64 // queries that expired in the receive buffer
+	unproxied atomic.Uint64 // messages and connections of proxies without a valid header of the PROXY protocol
 	// Responses that the rate limit truncated or dropped.
 	rateLimitTruncated, rateLimitDropped atomic.Uint64
 	faults                               atomic.Uint64 // queries that caused a panic

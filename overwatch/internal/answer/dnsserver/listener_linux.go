@@ -101,6 +101,8 @@ func (l *listener) readFirst(conn int) (input []byte, there bool) {
 			return l.first[:n], true
 		case err == unix.EINTR:
 			continue
+		case err == nil && more == 0 && hasProxySignature(l.first[:n]):
+			return l.first[:n], true
 		case err != nil, more == 0:
 			return nil, false
 		}

@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"fmt"
+	"net/netip"
 	"os"
 	"syscall"
 	"time"
@@ -36,6 +37,9 @@ type Options struct {
 	NSID string
 	// ClientSubnet enables EDNS client subnet options (RFC 7871). If false, the server ignores them.
 	ClientSubnet bool
+	// Proxies contains the networks whose messages and connections start with a header of the PROXY protocol. Messages of
+	// these networks without a header are dropped. Empty disables the protocol.
+	Proxies []netip.Prefix
 	// Explain answers TXT queries for _why.<name>. Nil disables explanations.
 	Explain ExplainFunc
 	// Updates answers DNS UPDATE messages. Nil: UPDATE is not implemented.

@@ -16,9 +16,10 @@ import (
 // sharedSettings holds the settings that all responders of a server share. Only its atomic values change.
 type sharedSettings struct {
 	view                func() *zone.View
-	nsid                []byte // empty disables NSID
-	clientSubnet        bool   // client subnet options are enabled
-	keepalive           uint16 // idle timeout of TCP connections in units of 100 ms
+	nsid                []byte         // empty disables NSID
+	clientSubnet        bool           // client subnet options are enabled
+	proxies             []netip.Prefix // see Options.Proxies
+	keepalive           uint16         // idle timeout of TCP connections in units of 100 ms
 	secret              [16]byte
 	rateLimiterTemplate rateLimiter
 	udpSize             *atomic.Int32 // maximum UDP response size in octets

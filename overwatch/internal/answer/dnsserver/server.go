@@ -57,6 +57,7 @@ func New(o Options) (*Server, error) {
 	b := sharedSettings{
 		view: o.View, nsid: []byte(o.NSID), clientSubnet: o.ClientSubnet, rateLimiterTemplate: newRateLimiter(o.RateLimit),
 		recorder: o.Decisions, explain: o.Explain, updates: o.Updates, newRotations: o.Rotations,
+		proxies:   o.Proxies,
 		keepalive: uint16(idleTimeout / (100 * time.Millisecond)), now: o.Now, log: o.Logger, udpSize: &s.udpSize,
 	}
 	s.SetMaxUDPSize(o.MaxUDPSize)

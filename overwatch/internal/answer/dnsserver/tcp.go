@@ -71,8 +71,13 @@ func (t *tcpServer) serve(l *listener) error {
 // input is the data received before.
 func (t *tcpServer) serveConnection(one *connection, input []byte) {
 	var output []byte
+	var ok bool
+	if t.responder.isProxy(one.from.Addr()) {
+		if input, ok = t.readHeader(one, input); !ok {
+			return
+		}
+	}
 	for {
-		var ok bool
 		if input, ok = t.readMessage(one, input); !ok {
 			return
 		}

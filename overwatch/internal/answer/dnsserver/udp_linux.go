@@ -49,12 +49,16 @@ type udpSocket struct {
 	requests        [batch]request
 	hasDestinations bool // control messages contain the destination of each query
 	replies         replies
+	proxied         *[batch]proxied // nil without proxies
 }
 
 // newUDPSocket returns a reader of conn. serve, close or an error of newUDPSocket closes conn.
 func newUDPSocket(conn *net.UDPConn, r *responder) (*udpSocket, error) {
 	s := &udpSocket{conn: conn, local: conn.LocalAddr().(*net.UDPAddr).AddrPort(), responder: r}
 	s.hasDestinations = s.local.Addr().IsUnspecified()
+	if r != nil && len(r.proxies) > 0 {
+		s.proxied = new([batch]proxied)
+	}
 	var err error
 	if s.raw, err = conn.SyscallConn(); err != nil {
 		_ = conn.Close()
@@ -152,7 +156,11 @@ func (s *udpSocket) answerAll(fd, n int) {
 		s.responder.observers.received = time.Now()
 	}
 	for i := range n {
-		s.responder.readRequest(&s.requests[i], s.octets[i][:s.in[i].Len], senderAddress(&s.from[i]), false)
+		from := senderAddress(&s.from[i])
+		if s.proxied != nil {
+			from = s.unwrap(i, from)
+		}
+		s.responder.readRequest(&s.requests[i], s.message(i), from, false)
 	}
 	s.responder.prefetch(s.requests[:n])
 	for i := range n {
@@ -164,6 +172,40 @@ func (s *udpSocket) answerAll(fd, n int) {
 	s.responder.counts.timer.stop(began, n)
 }
 
+// proxied describes the message of a proxy: the query in the message, and its header. The header of other messages is
+// the zero value.
+type proxied struct {
+	query  []byte
+	header proxyHeader
+}
+
+// unwrap finds the query in message i, which may be from a proxy. It returns the client of the query.
+func (s *udpSocket) unwrap(i int, from netip.Addr) netip.Addr {
+	p := &s.proxied[i]
+	p.query, p.header = s.responder.unwrap(s.octets[i][:s.in[i].Len], from)
+	if p.header.client.IsValid() {
+		return p.header.client.Addr()
+	}
+	return from
+}
+
+// message returns message i without the header of a proxy.
+func (s *udpSocket) message(i int) []byte {
+	if s.proxied != nil {
+		return s.proxied[i].query
+	}
+	return s.octets[i][:s.in[i].Len]
+}
+
+// endpoints returns the source and the destination of message i. For a query of a proxy, they are the addresses at the
+// proxy.
+func (s *udpSocket) endpoints(i int) (client, destination netip.AddrPort) {
+	if s.proxied != nil && s.proxied[i].header.client.IsValid() {
+		return s.proxied[i].header.client, s.proxied[i].header.destination
+	}
+	return sender(&s.from[i]), s.destination(i)
+}
+
 // answerMessage adds the reply to message i, if it has one.
 func (s *udpSocket) answerMessage(i int) {
 	in := &s.in[i]
@@ -171,13 +213,15 @@ func (s *udpSocket) answerMessage(i int) {
 		s.responder.counts.queries[dropped].Add(1)
 		return
 	}
-	if s.responder.isUpdate(&s.requests[i], s.octets[i][:in.Len]) {
+	query := s.message(i)
+	if s.responder.isUpdate(&s.requests[i], query) {
 		s.submitUpdate(i)
 		return
 	}
-	msg := s.responder.answerRequest(&s.requests[i], s.octets[i][:in.Len], s.replies.nextBuffer())
+	msg := s.responder.answerRequest(&s.requests[i], query, s.replies.nextBuffer())
 	if o := s.responder.observers; o != nil && o.isSelected(&s.requests[i]) {
-		s.responder.record(s.octets[i][:in.Len], msg, sender(&s.from[i]), s.destination(i))
+		client, destination := s.endpoints(i)
+		s.responder.record(query, msg, client, destination)
 	}
 	if msg == nil {
 		return
@@ -201,7 +245,7 @@ func (s *udpSocket) submitUpdate(i int) {
 		scope := binary.NativeEndian.Uint32(s.from[i][24:])
 		to = netip.AddrPortFrom(from.WithZone(strconv.Itoa(int(scope))), to.Port())
 	}
-	s.responder.updates.Submit(slices.Clone(s.octets[i][:s.in[i].Len]), from, func(reply []byte) {
+	s.responder.updates.Submit(slices.Clone(s.message(i)), s.requests[i].from, func(reply []byte) {
 		_, _, _ = s.conn.WriteMsgUDPAddrPort(reply, control, to) // fails after close; the client repeats the message
 	})
 }

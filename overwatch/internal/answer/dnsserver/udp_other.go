@@ -48,16 +48,21 @@ func (s *udpSocket) serve() error {
 		}
 		s.responder.updateSecond()
 		began := s.responder.counts.timer.start()
-		if s.submitUpdate(query[:n], from) {
+		client := netip.AddrPortFrom(from.Addr().Unmap(), from.Port())
+		destination := s.conn.LocalAddr().(*net.UDPAddr).AddrPort()
+		message, h := s.responder.unwrap(query[:n], client.Addr())
+		if h.client.IsValid() {
+			client, destination = h.client, h.destination
+		}
+		if s.submitUpdate(message, client.Addr(), from) {
 			continue
 		}
 		if s.responder.observers != nil {
 			s.responder.observers.received = time.Now()
 		}
-		msg := s.responder.respond(query[:n], from.Addr().Unmap(), false, reply)
+		msg := s.responder.respond(message, client.Addr(), false, reply)
 		if o := s.responder.observers; o != nil && o.isSelected(&s.responder.single) {
-			from := netip.AddrPortFrom(from.Addr().Unmap(), from.Port())
-			s.responder.record(query[:n], msg, from, s.conn.LocalAddr().(*net.UDPAddr).AddrPort())
+			s.responder.record(message, msg, client, destination)
 		}
 		if msg != nil {
 			if _, err := s.conn.WriteToUDPAddrPort(msg, from); err != nil {
@@ -69,16 +74,16 @@ func (s *udpSocket) serve() error {
 }
 
 // submitUpdate passes a DNS UPDATE message to Updates. It returns false for other messages.
-func (s *udpSocket) submitUpdate(query []byte, from netip.AddrPort) bool {
+func (s *udpSocket) submitUpdate(query []byte, client netip.Addr, from netip.AddrPort) bool {
 	r := s.responder
 	if r.updates == nil {
 		return false
 	}
-	r.readRequest(&r.single, query, from.Addr().Unmap(), false)
+	r.readRequest(&r.single, query, client, false)
 	if !r.isUpdate(&r.single, query) {
 		return false
 	}
-	r.updates.Submit(slices.Clone(query), from.Addr().Unmap(), func(reply []byte) {
+	r.updates.Submit(slices.Clone(query), client, func(reply []byte) {
 		_, _ = s.conn.WriteToUDPAddrPort(reply, from) // fails after close
 	})
 	return true

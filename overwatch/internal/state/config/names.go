@@ -35,12 +35,13 @@ type DNS struct {
 	// SERVFAIL.
 	ReturnLastHealthy bool `key:"return_last_healthy" reload:"live"`
 	// The name server identifier (NSID, RFC 5001), such as the node's id. At most 64 characters. Default: no NSID.
-	NSID      string    `key:"nsid" reload:"restart"`
-	RateLimit RateLimit `key:"rate_limit" reload:"restart"`
-	Dnstap    Dnstap    `key:"dnstap"`
-	QueryLog  QueryLog  `key:"query_log"`
-	Update    Update    `key:"update"`
-	Resolver  Resolver  `key:"resolver" reload:"restart"`
+	NSID          string        `key:"nsid" reload:"restart"`
+	RateLimit     RateLimit     `key:"rate_limit" reload:"restart"`
+	ProxyProtocol ProxyProtocol `key:"proxy_protocol" reload:"restart"`
+	Dnstap        Dnstap        `key:"dnstap"`
+	QueryLog      QueryLog      `key:"query_log"`
+	Update        Update        `key:"update"`
+	Resolver      Resolver      `key:"resolver" reload:"restart"`
 	// The zones for which the node is authoritative, each a name or the keys below. A domain outside all of them is a
 	// separate zone.
 	Zones []Zone `key:"zones" reload:"live"`
@@ -107,6 +108,14 @@ type RateLimit struct {
 	Slip int `key:"slip" default:"2" min:"0" max:"100"`
 	// Client networks without a limit, such as the networks of large forwarders.
 	ExemptCIDRs []netip.Prefix `key:"exempt_cidrs"`
+}
+
+// ProxyProtocol contains the keys of the [PROXY protocol](dns.md#proxies), version 2, for DNS over UDP and TCP.
+type ProxyProtocol struct {
+	// The networks of proxies, such as dnsdist and HAProxy. Each message over UDP and each TCP connection of these
+	// networks must start with a header, which has the address of the client. The node drops messages and closes
+	// connections without a header. Other networks must not send a header. At most 64 networks. Default: none.
+	Networks []netip.Prefix `key:"networks"`
 }
 
 // Zone is a zone for which this node is authoritative. In the file it is a name or a map of keys.

@@ -38,6 +38,7 @@ func (v *validator) dns() {
 		v.Addf("dns.nsid", d.NSID, "has %d characters: give at most %d", n, maxNSID)
 	}
 	v.observers()
+	v.proxies()
 	first := map[string]int{}
 	for i := range d.Zones {
 		z := &d.Zones[i]

@@ -16,6 +16,8 @@ const (
 	maxFilterTypes = 100
 	// maxSocketPath is the maximum length of the path of a unix socket in octets (unix(7)).
 	maxSocketPath = 107
+	// maxProxyNetworks is the maximum number of networks of proxies: each query over UDP is compared with all of them.
+	maxProxyNetworks = 64
 )
 
 // unixPrefix marks the path of a unix socket.
@@ -59,5 +61,12 @@ func (v *validator) queryFilter(key string, f *QueryFilter) {
 	}
 	for i, outcome := range f.Outcomes {
 		v.oneOf(fmt.Sprintf("%s.outcomes[%d]", key, i), outcome, Outcomes())
+	}
+}
+
+// proxies checks the networks of the PROXY protocol.
+func (v *validator) proxies() {
+	if n := len(v.config.DNS.ProxyProtocol.Networks); n > maxProxyNetworks {
+		v.Addf("dns.proxy_protocol.networks", strconv.Itoa(n), "give at most %d networks", maxProxyNetworks)
 	}
 }

@@ -327,6 +327,10 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 				`type`,
 			`16: regions[0].servers[2].health_check.type: "ping": use http, https, tcp, grpc or grpcs`}},
 
+		{"too many proxies", "dns: {proxy_protocol: {networks: [" + strings.Repeat("192.0.2.1/32, ", 65) + "10.0.0.1/8]}}",
+			[]string{`1: dns.proxy_protocol.networks[65]: "10.0.0.1/8": the address has bits behind the prefix: write ` +
+				`10.0.0.0/8, or 10.0.0.1/32 for that one address`,
+				`1: dns.proxy_protocol.networks: "66": give at most 64 networks`}},
 		{"routing", "routing: {decision_sample: -1, why_networks: [10.0.0.1/8]}",
 			[]string{`1: routing.decision_sample: "-1": give a number from 0 to 1000000`,
 				`1: routing.why_networks[0]: "10.0.0.1/8": the address has bits behind the prefix: write 10.0.0.0/8, or ` +
