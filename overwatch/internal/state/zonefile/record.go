@@ -39,11 +39,31 @@ func withoutDot(name string) string {
 }
 
 // Parse returns the record with an owner name, type and data in zone-file form. Names are absolute, with or without the
-// final dot.
+// final dot. Parse rejects data whose canonical form is no data of the type: the library accepts some incomplete data.
 func Parse(name, rtype, data string, ttl uint32) (dns.RR, error) {
 	name, rtype, err := ParseSet(name, rtype)
 	if err != nil {
 		return nil, err
+	}
+	rr, err := parseData(name, rtype, data, ttl)
+	if err != nil {
+		return nil, err
+	}
+	_, _, canonical := Canonical(rr)
+	again, err := parseData(name, rtype, canonical, ttl)
+	if err != nil {
+		return nil, fmt.Errorf("data is %.100q: not data of the type %s", data, rtype)
+	}
+	if _, _, text := Canonical(again); text != canonical {
+		return nil, fmt.Errorf("data is %.100q: not data of the type %s", data, rtype)
+	}
+	return rr, nil
+}
+
+// parseData returns the record with a canonical owner name and type, and data in zone-file form.
+func parseData(name, rtype, data string, ttl uint32) (dns.RR, error) {
+	if strings.TrimSpace(data) == "" {
+		return nil, fmt.Errorf("data is empty: it must be data of the type %s", rtype)
 	}
 	if strings.ContainsAny(data, "\n\r") {
 		return nil, fmt.Errorf("data is %.100q: it must not have a line break", data)
@@ -58,7 +78,8 @@ func Parse(name, rtype, data string, ttl uint32) (dns.RR, error) {
 	if !ok || dns.Type(rr.Header().Rrtype).String() != rtype {
 		return nil, fmt.Errorf("data is %.100q: not data of the type %s", data, rtype)
 	}
-	if rr, err = Plain(rr); err != nil {
+	rr, err := Plain(rr)
+	if err != nil {
 		return nil, fmt.Errorf("data is %.100q: it cannot be sent: %s", data, strings.TrimPrefix(err.Error(), "dns: "))
 	}
 	return rr, nil
@@ -89,6 +110,9 @@ func Canonical(rr dns.RR) (name, rtype, data string) {
 		rr.Mx = dns.CanonicalName(rr.Mx)
 	case *dns.SRV:
 		rr.Target = dns.CanonicalName(rr.Target)
+	case *dns.RFC3597: // String writes the class as CLASS1, which the header does not have
+		return withoutDot(dns.CanonicalName(rr.Hdr.Name)), dns.Type(rr.Hdr.Rrtype).String(),
+			fmt.Sprintf(`\# %d %s`, len(rr.Rdata)/2, strings.ToLower(rr.Rdata))
 	}
 	header := rr.Header()
 	return withoutDot(dns.CanonicalName(header.Name)), dns.Type(header.Rrtype).String(),

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/miekg/dns"
+
 	"gslb.internal/overwatch/internal/state/zonefile"
 )
 
@@ -132,6 +134,43 @@ func FuzzRead(f *testing.F) {
 			if err == nil && (r.RR == nil || r.Line < 1 || r.Line > strings.Count(text, "\n")+1) {
 				t.Errorf("%+v", r)
 			}
+		}
+	})
+}
+
+// For any name, type and data, Parse returns an error or a record of this type on one line. The canonical form of a
+// record is stable: Parse accepts it, and the canonical form of the result is the same. Stores and replication use it
+// as the key of a record.
+func FuzzParse(f *testing.F) {
+	for _, c := range [][3]string{
+		{"www.example.test", "A", "192.0.2.1"}, {"Www.example.test.", "aaaa", "2001:DB8::1"},
+		{"_acme-challenge.example.test", "TXT", `"a b" "c\"d" \065`}, {`a\.b.example.test`, "CNAME", "Target.example.net."},
+		{"example.test", "MX", "10 mail.example.net"}, {"_s._tcp.example.test", "SRV", "1 2 443 Srv.example.net."},
+		{"example.test", "CAA", `0 issue "ca.example.net"`}, {"x.example.test", "TYPE65280", `\# 2 0aFF`},
+		{"x.example.test", "HTTPS", "1 . alpn=h2 ipv4hint=192.0.2.1"}, {"x.example.test", "TXT", `""`},
+		{"x.example.test", "A", ""}, {"x.example.test", "TXT", "( a"}, {"x", "A", "192.0.2.1 ; comment"},
+		{"x", "A", "192.0.2.1\nx A 192.0.2.2"}, {"$INCLUDE", "A", "192.0.2.1"}, {"x", "CNAME", "@"},
+		{"x", "SVCB", "0 "},
+	} {
+		f.Add(c[0], c[1], c[2])
+	}
+	f.Fuzz(func(t *testing.T, name, rtype, data string) {
+		rr, err := zonefile.Parse(name, rtype, data, 60)
+		if err != nil {
+			return
+		}
+		if rr.Header().Ttl != 60 || rr.Header().Class != dns.ClassINET {
+			t.Fatalf("%q %q %q: %v", name, rtype, data, rr)
+		}
+		if name, rtype, data = zonefile.Canonical(rr); data == "" {
+			t.Fatalf("%q %q: no data", name, rtype)
+		}
+		again, err := zonefile.Parse(name, rtype, data, 60)
+		if err != nil {
+			t.Fatalf("%q %q %q of %v: %v", name, rtype, data, rr, err)
+		}
+		if n, ty, d := zonefile.Canonical(again); n != name || ty != rtype || d != data {
+			t.Fatalf("%q %q %q becomes %q %q %q", name, rtype, data, n, ty, d)
 		}
 	})
 }
