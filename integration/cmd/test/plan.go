@@ -241,6 +241,8 @@ func long(o options) (stages [][]step, err error) {
 			"TestExternalDNS_RealProgram", "-external-dns=v0.21.0"),
 		world("dnstap", "the real dnstap consumer, built from the Go proxy, receives queries and responses",
 			"TestDnstap_RealConsumer", "-dnstap=v0.4.0"),
+		world("acme", "lego obtains a certificate of Pebble, built from the Go proxy, while a node is killed",
+			"TestACME_", "-pebble=v2.8.0"),
 		{
 			name: "external-dns-chart", about: "the chart of ExternalDNS takes our values",
 			dir: "packaging/kubernetes/check", env: append(programs(o), "GOWORK=off"), tests: 1,
