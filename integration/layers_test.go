@@ -28,7 +28,9 @@ var layers = []string{"leaf", "policy", "state", "health", "answer", "cluster", 
 
 // homes maps a library to the packages that may import it. Subpackages of these packages may import it too.
 var homes = map[string][]string{
-	"github.com/gin-gonic/gin": {"gslb.internal/overwatch/internal/operate/httpapi"},
+	"github.com/gin-gonic/gin":  {"gslb.internal/overwatch/internal/operate/httpapi"},
+	"github.com/coreos/go-oidc": {"gslb.internal/overwatch/internal/operate/signin"},
+	"golang.org/x/oauth2":       {"gslb.internal/overwatch/internal/operate/signin"},
 	"github.com/hashicorp/memberlist": {"gslb.internal/overwatch/internal/health/gossip",
 		"gslb.internal/agent/internal/report"},
 	"filippo.io/age":          {"gslb.internal/gslbctl/internal/keybackup"},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"strings"
 	"testing"
@@ -102,8 +103,14 @@ func TestTokens_CreationRotationAndRevocationReachEveryNode(t *testing.T) {
 func TestTokens_BreakGlass(t *testing.T) {
 	t.Parallel()
 	s := guarded(t, strings.Repeat("a1", 20))
+	oidc := map[string]any{"issuer": "http://" + testbed.UnusedAddress(t), "client_id": "gslb",
+		"redirect_url": "http://localhost/auth/callback", "roles": []map[string]string{{"group": "a", "role": "admin"}}}
+	for _, n := range s.Nodes {
+		n.File.API.More["oidc"] = oidc
+	}
 	s.StartPrograms(t)
 	n := s.Nodes[0]
+	signInFails(t, n)
 	lost, err := n.Client.CreateToken(t.Context(), api.TokenChange{"name": "lost", "role": "admin"})
 	if err != nil {
 		t.Fatal(err)
@@ -113,7 +120,7 @@ func TestTokens_BreakGlass(t *testing.T) {
 	if _, err := clientOf(t, n, fresh).Tokens(t.Context()); !hasStatus(err, http.StatusUnauthorized) {
 		t.Fatalf("before the procedure: %v", err)
 	}
-	n.File.API.More = map[string]any{"tokens": map[string]any{"admin": map[string]string{"root": fresh}}}
+	n.File.API.More = map[string]any{"tokens": map[string]any{"admin": map[string]string{"root": fresh}}, "oidc": oidc}
 	testbed.Rewrite(t, n)
 	testbed.HangUp(t, n)
 	admin := clientOf(t, n, fresh)
@@ -125,5 +132,19 @@ func TestTokens_BreakGlass(t *testing.T) {
 	accepts(t, lost.Secret, false, s.Nodes...)
 	if _, err := clientOf(t, s.Nodes[1], next.Secret).Tokens(t.Context()); err != nil {
 		t.Errorf("the rotated admin token on another node: %v", err)
+	}
+}
+
+// signInFails checks that the node reports an error of the OIDC provider.
+func signInFails(t *testing.T, n *harness.Node) {
+	t.Helper()
+	resp, err := http.Get("http://" + n.API.String() + "/auth/sign-in")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	page, err := io.ReadAll(resp.Body)
+	if err != nil || resp.StatusCode != http.StatusServiceUnavailable || !strings.Contains(string(page), "use a token") {
+		t.Errorf("sign-in: %v, %d, %s", err, resp.StatusCode, page)
 	}
 }

@@ -49,6 +49,7 @@ const (
 	IdentityOpen IdentitySource = "none" // the node requires no tokens
 	IdentityFile IdentitySource = "file" // api.tokens of the configuration file
 	IdentityAPI  IdentitySource = "api"  // gslbctl tokens
+	IdentityOIDC IdentitySource = "oidc" // a person who has signed in
 )
 
 // Identity returns the name, role and scope of the client's token.

@@ -61,6 +61,13 @@ func (s *Server) getIdentity(c *call) (answer, error) {
 	if who.scope != nil {
 		id.Source, id.Scope = api.IdentityAPI, *who.scope
 	}
+	if person, hasSession, err := s.personOf(c); hasSession {
+		if err != nil {
+			return answer{}, err
+		}
+		who = person
+		id = api.Identity{Name: who.name, Source: api.IdentityOIDC, Role: who.role, Scope: *who.scope}
+	}
 	if !who.ends.IsZero() {
 		ends := stamp(who.ends)
 		id.ExpiresAt = &ends

@@ -25,7 +25,7 @@ func (s *Server) besideTheAPI() []Operation {
 		{Method: get, Path: "/", handle: file("text/html; charset=utf-8", frontPage), Role: api.RoleNone},
 	}
 	if s.o.API.Console {
-		list = nil
+		list = s.signInOperations()
 		for _, f := range console.Files() {
 			list = append(list, Operation{Method: get, Path: f.Path, handle: consoleFile(f), Role: api.RoleNone})
 		}

@@ -19,6 +19,7 @@ import (
 	"gslb.internal/overwatch/internal/leaf/httpserve"
 	"gslb.internal/overwatch/internal/operate/figures"
 	"gslb.internal/overwatch/internal/operate/nodes"
+	"gslb.internal/overwatch/internal/operate/signin"
 	"gslb.internal/overwatch/internal/state/config"
 	"gslb.internal/shared/api"
 	"gslb.internal/shared/logging"
@@ -43,6 +44,7 @@ type Server struct {
 	log      zerolog.Logger
 	access   *access
 	bearers  atomic.Pointer[bearers]
+	people   *signin.Manager // sign-in of people; nil without a provider
 	listener *httpserve.Listener
 	http     *http.Server
 	tls      *httpserve.Certificates // nil: plain HTTP
@@ -74,6 +76,10 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	people, err := openSignIn(&o)
+	if err != nil {
+		return nil, err
+	}
 	listener, err := segment.Listen(settings.ListenNetwork("tcp", o.API.Address), o.API.Address)
 	if err != nil {
 		return nil, fmt.Errorf("api.address: listening on %s: %w", o.API.Address, err)
@@ -87,6 +93,7 @@ func New(o Options) (*Server, error) {
 		checking:  make(chan struct{}, 1),
 		documents: newTurns(maxDocuments, maxWaitingDocuments),
 		tls:       certificates,
+		people:    people,
 	}
 	s.edit = &objects.Editor{Config: func() *config.Config {
 		cfg, _ := o.Config()
@@ -165,6 +172,11 @@ func (s *Server) Operations() *operations.Operations { return s.op }
 // Run answers requests until ctx ends, then finishes current requests within stopTimeout, and closes the listener. It
 // must be called once.
 func (s *Server) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	running.Go(func() { s.runSignIn(ctx) })
+	defer running.Wait()
+	defer cancel()
 	return httpserve.Run(ctx, s.http, s.listener, stopTimeout)
 }
 
@@ -183,8 +195,10 @@ func (s *Server) engine() *gin.Engine {
 		}
 	}
 	for _, o := range s.besideTheAPI() {
-		e.Handle(http.MethodGet, o.Path, s.serve(&o))
-		e.Handle(http.MethodHead, o.Path, s.serve(&o))
+		e.Handle(o.Method, o.Path, s.serve(&o))
+		if o.Method == http.MethodGet {
+			e.Handle(http.MethodHead, o.Path, s.serve(&o))
+		}
 	}
 	e.NoRoute(s.serve(&Operation{Method: get, handle: noRoute}))
 	e.NoMethod(s.serve(&Operation{Method: get, handle: noMethod}))

@@ -117,6 +117,12 @@ func (s *Server) checkToken(c *call) error {
 	}
 	token, given := bearerToken(c.Request)
 	who, ok := known.find(token)
+	if person, hasSession, err := s.personOf(c); hasSession {
+		if err != nil {
+			return err
+		}
+		who, given, ok = person, true, true
+	}
 	switch {
 	case !given:
 		c.Header("WWW-Authenticate", `Bearer realm="gslb"`)
@@ -167,6 +173,9 @@ func (s *Server) stillAdmitted(c *call) bool {
 	}
 	token, _ := bearerToken(c.Request)
 	who, ok := known.find(token)
+	if person, hasSession, err := s.personOf(c); hasSession {
+		who, ok = person, err == nil
+	}
 	return ok && !who.isExpired(s.o.Now()) && who.may(c.operation) && reflect.DeepEqual(who.scope, c.scope)
 }
 

@@ -343,6 +343,7 @@ type API struct {
 	CORS       CORS   `key:"cors"`
 	TLS        TLS    `key:"tls"`
 	Tokens     Tokens `key:"tokens" reload:"live"`
+	OIDC       OIDC   `key:"oidc"`
 }
 
 // TLS contains the files of HTTPS on the API. Without files, the API uses plain HTTP.
@@ -386,4 +387,53 @@ type CORS struct {
 	AllowCredentials bool `key:"allow_credentials"`
 	// The time in seconds for which browsers may cache these settings.
 	MaxAge int `key:"max_age" default:"86400" min:"0" max:"604800"`
+}
+
+// OIDC has the keys of the sign-in of people to the console.
+type OIDC struct {
+	// The URL of the OIDC provider, such as `https://login.example.com`. If set, people can [sign in](tokens.md#sign-in).
+	// Requires a token in `api.tokens.admin`, which is valid without the provider.
+	Issuer string `key:"issuer"`
+	// The client id of the nodes at the provider.
+	ClientID string `key:"client_id"`
+	// The file with the client secret. Group and others must have no permission. Default: a public client with PKCE.
+	ClientSecretFile string `key:"client_secret_file"`
+	// The URL of the sign-in answer at this node, as registered at the provider: `https://HOST/auth/callback`.
+	RedirectURL string `key:"redirect_url"`
+	// The scopes of the sign-in. `openid` is required.
+	Scopes []string `key:"scopes" default:"openid, profile, email, groups"`
+	// The claim with the name of the person in the audit log.
+	UsernameClaim string `key:"username_claim" default:"email"`
+	// The claim with the groups of the person.
+	GroupsClaim string `key:"groups_claim" default:"groups"`
+	// The time after which a person must sign in again.
+	SessionLifetime time.Duration `key:"session_lifetime" default:"8h" min:"1m" max:"168h"`
+	// Roles by group, at most 100. The first entry with a group of the person applies. Other people have no access.
+	Roles []OIDCRole `key:"roles"`
+}
+
+// OIDCRole is the role of the people of a group.
+type OIDCRole struct {
+	// The name of the group in `groups_claim`.
+	Group string `key:"group"`
+	// The rights: `read`, `operate` or `admin`.
+	Role string `key:"role" default:"read"`
+	// The objects and actions that the people of the group are limited to, as for [tokens](tokens.md#scopes).
+	Scope OIDCScope `key:"scope"`
+}
+
+// OIDCScope has the lists of model.TokenScope.
+type OIDCScope struct {
+	// Names that equal a zone or are below it.
+	Zones []string `key:"zones"`
+	// Names; `*.example.com` is every name below `example.com`.
+	Names []string `key:"names"`
+	// Kinds of objects.
+	Kinds []string `key:"kinds"`
+	// Regions of objects.
+	Regions []string `key:"regions"`
+	// Owners of objects.
+	Owners []string `key:"owners"`
+	// Actions: `read`, `operate`, `define`. Default: all actions of the role.
+	Actions []string `key:"actions"`
 }

@@ -206,6 +206,7 @@ func (v *validator) api() {
 			"key too")
 	}
 	v.apiTokens(a)
+	v.oidc(a)
 	v.openAPI(a)
 }
 

@@ -15,6 +15,8 @@ export const session = {
   token: sessionStorage.getItem(tokenKey) || '',
   role: '', // the role of this session at the node; empty until its first answer
   refused: '', // the error message of a rejected token
+  person: '', // the person of a session of the sign-in
+  canSignIn: false, // the node has an OIDC provider
   lastAnswer: 0, // ms, by the clock of the browser
   silentSince: 0, // ms; 0 while the node answers
 };
@@ -32,11 +34,15 @@ export function useSession() {
   return session;
 }
 
+const watched = () => [
+  session.role, session.refused, session.silentSince, session.token, session.person, session.canSignIn,
+];
+
 function update(fields) {
-  const before = JSON.stringify([session.role, session.refused, session.silentSince, session.token]);
+  const before = JSON.stringify(watched());
   Object.assign(session, fields);
   document.documentElement.toggleAttribute('data-old', session.silentSince > 0); // the style shows all values gray
-  if (JSON.stringify([session.role, session.refused, session.silentSince, session.token]) !== before) {
+  if (JSON.stringify(watched()) !== before) {
     watchers.forEach((changed) => changed());
   }
 }
@@ -51,13 +57,29 @@ export async function signIn(token) {
     return;
   }
   sessionStorage.setItem(tokenKey, token);
-  update({ refused: '' });
+  update({ refused: '', person: '' });
+}
+
+// readSession requests whether people can sign in, and the person of the session.
+export async function readSession() {
+  try {
+    const { sign_in: canSignIn, person = '' } = await (await fetch('/auth/session')).json();
+    update({ canSignIn, person: session.token ? '' : person });
+  } catch {
+    // watchNode reports a node that does not answer
+  }
+}
+
+// endSession ends the session of the sign-in.
+export async function endSession() {
+  const response = await fetch('/auth/sign-out', { method: 'POST' }).catch(() => null);
+  if (response?.ok) signOut();
 }
 
 export function signOut() {
   sessionStorage.removeItem(tokenKey);
   entries.forEach((entry) => { Object.assign(entry, { data: undefined, error: null }); });
-  update({ token: '', role: '', refused: noToken });
+  update({ token: '', role: '', person: '', refused: noToken });
 }
 
 export const mayOperate = () => session.role === 'operate' || session.role === 'admin';

@@ -1,7 +1,8 @@
 // The frame around the views: the session, the navigation and the address of each view.
 import { html, render, useEffect, useState } from './dom.js';
 import {
-  insecure, isLoaded, noToken, request, session, signIn, signOut, untold, useLive, useSession, watchNode,
+  endSession, insecure, isLoaded, noToken, readSession, request, session, signIn, signOut, untold, useLive, useSession,
+  watchNode,
 } from './api.js';
 import { span } from './format.js';
 import { useTick } from './parts.js';
@@ -103,7 +104,7 @@ function Old() {
 }
 
 function SignIn() {
-  const { refused } = useSession();
+  const { refused, canSignIn } = useSession();
   if (insecure) {
     return html`
       <main class="gate">
@@ -125,6 +126,7 @@ function SignIn() {
   return html`
     <main class="gate">
       <h1>gslb</h1>
+      ${canSignIn && html`<p><a id="sign-in" href="/auth/sign-in">Sign in with your account</a></p>`}
       <form onSubmit=${submit}>
         <p>This node wants one of its <code>api.tokens</code>. It stays in this tab and ends with it.</p>
         <label>Token <input
@@ -198,6 +200,9 @@ function Frame() {
           <span class="role" title="This token, or this address, may read and change nothing.">read only</span>`}
         <${Theme} />
         ${s.token && html`<button type="button" class="small" onClick=${signOut}>Sign out</button>`}
+        ${s.person && html`
+          <span class="role" title="The person of this session">${s.person.replace('oidc:', '')}</span>
+          <button type="button" class="small" onClick=${endSession}>Sign out</button>`}
       </div>
     </header>
     <nav aria-label="Views">
@@ -220,7 +225,7 @@ function App() {
   const [view] = useRoute();
   const [asked, setAsked] = useState(false);
   useEffect(() => {
-    request('/v1/config/system').catch(() => {}).then(() => setAsked(true));
+    Promise.all([readSession(), request('/v1/config/system').catch(() => {})]).then(() => setAsked(true));
   }, []);
   if (refused && view !== 'api') return html`<${SignIn} />`;
   return asked || session.lastAnswer || view === 'api'
