@@ -27,6 +27,7 @@ import (
 	"gslb.internal/overwatch/internal/control"
 	"gslb.internal/overwatch/internal/control/drain"
 	"gslb.internal/overwatch/internal/control/expiry"
+	"gslb.internal/overwatch/internal/control/operations"
 	"gslb.internal/overwatch/internal/health/gossip"
 	"gslb.internal/overwatch/internal/health/holds"
 	"gslb.internal/overwatch/internal/health/inventory"
@@ -68,12 +69,13 @@ type node struct {
 	peerHints   *hints.Exchange
 	health
 	answer
-	history  *history.Recorder
-	journal  *journal.Journal
-	events   atomic.Pointer[events.Watcher] // nil until it is opened
-	notifier *notify.Notifier
-	api      *httpapi.Server // nil if it is disabled
-	metrics  *metrics.Server // nil if it is disabled
+	history    *history.Recorder
+	journal    *journal.Journal
+	events     atomic.Pointer[events.Watcher] // nil until it is opened
+	notifier   *notify.Notifier
+	api        *httpapi.Server                       // nil if it is disabled
+	operations atomic.Pointer[operations.Operations] // of api; nil without it
+	metrics    *metrics.Server                       // nil if it is disabled
 
 	patience   time.Duration // stopPatience
 	closers    []func()
@@ -487,7 +489,9 @@ func (n *node) openAPI(_ context.Context, cfg *config.Config) (err error) {
 	if n.zones != nil {
 		o.SigningKeys, o.KeySync = n.zones.Keys, n.keySync
 	}
-	n.api, err = httpapi.New(o)
+	if n.api, err = httpapi.New(o); err == nil {
+		n.operations.Store(n.api.Operations())
+	}
 	return doctor.Remedied("api.address", cfg.API.Address, err)
 }
 

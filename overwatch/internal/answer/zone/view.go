@@ -173,15 +173,25 @@ func (v *View) ZoneOf(name string) (apex string, ok bool) {
 	return strings.TrimSuffix(z.apex.String(), "."), true
 }
 
-// Owns reports whether a name in zone-file form exists in a zone of the view: it has records, or names below it have.
-// Wildcards do not count.
-func (v *View) Owns(name string) bool {
+// TypesOf returns the types of the records of a name in zone-file form: types with fixed records, and types whose
+// records a decision selects. A wildcard has no records of other names, and an empty non-terminal has none.
+func (v *View) TypesOf(name string) (fixed, balanced []uint16) {
 	key, err := canonicalName(name)
 	if err != nil {
-		return false
+		return nil, nil
 	}
 	_, o := v.findOwner(key)
-	return o != nil
+	if o == nil {
+		return nil, nil
+	}
+	a := o.answers.Load()
+	for i := range a.sets {
+		fixed = append(fixed, a.sets[i].rtype)
+	}
+	for i := range a.balanced {
+		balanced = append(balanced, a.balanced[i].kind.Number)
+	}
+	return fixed, balanced
 }
 
 // Signatures yields every existing signature of the view, in no particular order.

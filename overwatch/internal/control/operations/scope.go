@@ -129,19 +129,14 @@ func (op *Operations) scopedOverlay(d *definitions.Draft, kind, name string) mod
 
 // scopedBare returns the properties of an object of the file, without overlays.
 func (op *Operations) scopedBare(d *definitions.Draft, kind, name string) model.ScopedObject {
-	switch kind {
-	case definitions.OverDomain:
-		if file, found := objects.ConfiguredDomain(d.Bare(), name); found {
-			return file.Scoped()
-		}
-	case definitions.OverServer:
-		if file, found := d.Bare().Declared(name); found && file.Region != "" {
-			o := op.ScopedObject(kind, name)
-			o.Regions = []string{file.Region}
-			return o
-		}
+	o := op.ScopedObject(kind, name)
+	if file, found := objects.ConfiguredDomain(d.Bare(), name); found && kind == definitions.OverDomain {
+		return file.Scoped()
 	}
-	return op.ScopedObject(kind, name)
+	if file, found := d.Bare().Declared(name); found && kind == definitions.OverServer && file.Region != "" {
+		o.Regions = []string{file.Region}
+	}
+	return o
 }
 
 // ScopedObject returns the properties of a current object of any source to which scopes apply. A missing object has

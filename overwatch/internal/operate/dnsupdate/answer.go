@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/netip"
+	"runtime/debug"
 	"strings"
 	"time"
 
@@ -13,63 +15,116 @@ import (
 	"gslb.internal/shared/tokenbucket"
 )
 
-// answer returns the response to a message; nil if the message is no DNS message.
-func (h *Handler) answer(ctx context.Context, query []byte, from netip.Addr) []byte {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	reply, code := h.reply(ctx, query, from)
+// verified is a message with a valid signature.
+type verified struct {
+	message   dns.Msg
+	signature *dns.TSIG
+	name      string // of the key
+	key       Key
+	from      netip.Addr
+}
+
+// verify checks the signature of a message. Without a valid signature, v is nil and reply is the response; nil if the
+// message is no DNS message. It can be called concurrently.
+func (h *Handler) verify(query []byte, from netip.Addr) (v *verified, reply []byte) {
+	defer h.recoverWith(query, &reply)
+	v = &verified{from: from}
+	m := &v.message
+	if err := m.Unpack(query); err != nil {
+		return nil, h.counted(unsigned(query, dns.RcodeFormatError), dns.RcodeFormatError)
+	}
+	if v.signature = m.IsTsig(); v.signature == nil {
+		return nil, h.counted(unsigned(query, dns.RcodeRefused), dns.RcodeRefused)
+	}
+	v.name = keyName(v.signature.Hdr.Name)
+	has, now := false, h.o.Now()
+	if v.key, has = h.o.Key(v.name); !has || keyName(v.signature.Algorithm) != v.key.Algorithm {
+		return nil, h.notAuth(v, dns.RcodeBadKey, now)
+	}
+	err := dns.TsigVerify(query, v.key.Secret, "", false)
+	apart := now.Sub(time.Unix(int64(min(v.signature.TimeSigned, math.MaxInt32)), 0)).Abs() // a client may send any fudge
+	switch {
+	case errors.Is(err, dns.ErrTime) || err == nil && apart > tsigFudge*time.Second:
+		return nil, h.notAuth(v, dns.RcodeBadTime, now)
+	case err != nil:
+		return nil, h.notAuth(v, dns.RcodeBadSig, now)
+	}
+	return v, nil
+}
+
+// notAuth logs and counts a message with an invalid signature, and returns its response.
+func (h *Handler) notAuth(v *verified, code uint16, now time.Time) []byte {
+	last := h.loggedFailure.Load()
+	if now.UnixNano()-last >= int64(failureLogInterval) && h.loggedFailure.CompareAndSwap(last, now.UnixNano()) {
+		h.o.Logger.Warn().Str("key", v.name).Stringer("from", v.from).Str("tsig_error", dns.RcodeToString[int(code)]).
+			Msg("DNS UPDATE rejected: its signature is invalid; at most one such message is logged per second")
+	}
+	return h.counted(tsigError(&v.message, v.signature, code, v.key, now), dns.RcodeNotAuth)
+}
+
+// counted counts a response and returns it.
+func (h *Handler) counted(reply []byte, code int) []byte {
 	if code >= 0 && code < rcodes {
 		h.results[code].Add(1)
 	}
 	return reply
 }
 
-func (h *Handler) reply(ctx context.Context, query []byte, from netip.Addr) (reply []byte, code int) {
-	var m dns.Msg
-	if err := m.Unpack(query); err != nil {
-		return unsigned(query, dns.RcodeFormatError), dns.RcodeFormatError
+// recoverWith handles a panic: it sets the response SERVFAIL, so that a message cannot end the process.
+func (h *Handler) recoverWith(query []byte, reply *[]byte) {
+	if fault := recover(); fault != nil {
+		h.o.Logger.Error().Interface("panic", fault).Bytes("stack", debug.Stack()).Msg("DNS UPDATE message failed")
+		*reply = h.counted(unsigned(query, dns.RcodeServerFailure), dns.RcodeServerFailure)
 	}
-	signature := m.IsTsig()
-	if signature == nil {
-		return unsigned(query, dns.RcodeRefused), dns.RcodeRefused
-	}
-	name := keyName(signature.Hdr.Name)
-	key, has := h.o.Key(name)
-	if !has || keyName(signature.Algorithm) != key.Algorithm {
-		return tsigError(&m, signature, dns.RcodeBadKey, key, h.o.Now()), dns.RcodeNotAuth
-	}
-	switch err := dns.TsigVerify(query, key.Secret, "", false); {
-	case errors.Is(err, dns.ErrTime):
-		return tsigError(&m, signature, dns.RcodeBadTime, key, h.o.Now()), dns.RcodeNotAuth
-	case err != nil:
-		return tsigError(&m, signature, dns.RcodeBadSig, key, h.o.Now()), dns.RcodeNotAuth
-	}
-	code, repeated := h.recent.result(name, signature.MAC)
-	if !repeated {
-		code = h.result(ctx, &m, name, key, from)
-		h.recent.add(name, signature.MAC, code)
-	}
-	return signed(&m, signature, key, code, h.o.Now()), code
 }
 
-// result makes the change of a verified message and returns the response code.
-func (h *Handler) result(ctx context.Context, m *dns.Msg, name string, key Key, from netip.Addr) int {
-	if b := h.paces.Bucket(name, tokenbucket.PerSecond(perSecond, burst), h.o.Now()); b == nil || !b.Take(h.o.Now()) {
-		return dns.RcodeServerFailure
+// answer makes the change of a message and returns its response. One change is made at a time; a message waits for its
+// turn at most changeTimeout.
+func (h *Handler) answer(ctx context.Context, v *verified) (reply []byte) {
+	header := make([]byte, 12)
+	if packed, err := response(&v.message, dns.RcodeSuccess).Pack(); err == nil {
+		copy(header, packed)
 	}
-	u, err := h.read(m, key)
+	defer h.recoverWith(header, &reply)
+	wait := time.NewTimer(changeTimeout)
+	defer wait.Stop()
+	select {
+	case h.turn <- struct{}{}:
+		defer func() { <-h.turn }()
+	case <-wait.C:
+		h.dropped.Add(1)
+		return h.counted(signed(&v.message, v.signature, v.key, dns.RcodeServerFailure, h.o.Now()), dns.RcodeServerFailure)
+	}
+	now := h.o.Now()
+	code, repeated := h.recent.result(v.name, v.signature.MAC, now)
+	if !repeated {
+		var counts bool
+		if code, counts = h.result(ctx, v); counts {
+			h.recent.add(v.name, v.signature.MAC, code, now)
+		}
+	}
+	return h.counted(signed(&v.message, v.signature, v.key, code, h.o.Now()), code)
+}
+
+// result makes the change of a verified message and returns the response code. counts is false if the rate of the key
+// rejects the message, so that a repetition is another message.
+func (h *Handler) result(ctx context.Context, v *verified) (code int, counts bool) {
+	if b := h.paces.Bucket(v.name, tokenbucket.PerSecond(perSecond, burst), h.o.Now()); b == nil || !b.Take(h.o.Now()) {
+		return dns.RcodeServerFailure, false
+	}
+	u, err := h.read(&v.message, v.key)
 	if err == nil {
 		ctx, cancel := context.WithTimeout(ctx, changeTimeout)
 		defer cancel()
-		err = h.o.Change(ctx, name, from, u.edit)
+		err = h.o.Change(ctx, v.name, v.from, u.edit)
 	}
 	if err == nil {
-		return dns.RcodeSuccess
+		return dns.RcodeSuccess, true
 	}
-	code := codeOf(err)
-	h.o.Logger.Warn().Str("key", name).Stringer("from", from).Str("zone", zoneOf(m)).Str("rcode", dns.RcodeToString[code]).
-		Err(err).Msg("DNS UPDATE rejected")
-	return code
+	code = codeOf(err)
+	h.o.Logger.Warn().Str("key", v.name).Stringer("from", v.from).Str("zone", zoneOf(&v.message)).
+		Str("rcode", dns.RcodeToString[code]).Err(err).Msg("DNS UPDATE rejected")
+	return code, true
 }
 
 func zoneOf(m *dns.Msg) string {

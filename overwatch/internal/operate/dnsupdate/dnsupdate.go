@@ -39,9 +39,11 @@ const (
 	perSecond, burst = 20, 200
 	// maxPaced is the maximum number of keys with an individual rate limit.
 	maxPaced = 4096
-	// maxRemembered is the maximum number of remembered messages. A repeated message gets the first result again, and
-	// changes nothing.
-	maxRemembered = 16384
+	// maxRemembered is the maximum number of remembered messages of a key: those that its rate permits while a message is
+	// valid. A repeated message gets the first result again, and changes nothing.
+	maxRemembered = 2*tsigFudge*perSecond + burst
+	// failureLogInterval is the minimum time between log lines about messages with an invalid signature.
+	failureLogInterval = time.Second
 )
 
 // Key is a TSIG key.
@@ -61,8 +63,13 @@ type Options struct {
 	Key func(name string) (Key, bool)
 	// ZoneOf returns the apex of the served zone with a name. Both are in lower case and without the final dot.
 	ZoneOf func(name string) (apex string, ok bool)
-	// Served returns the records of a name and type in the answers of this node. exists reports whether the name exists.
-	Served func(name string, rtype uint16) (records []dns.RR, exists bool)
+	// Types returns the types of the records of a name in the answers of this node: types with fixed records, and types
+	// whose records a decision selects.
+	Types func(name string) (fixed, balanced []uint16)
+	// Served returns the fixed records of a name and type in the answers of this node.
+	Served func(name string, rtype uint16) []dns.RR
+	// Published returns the definitions of the API in these answers.
+	Published func() *definitions.Set
 	// Change makes an atomic change of records of the API for the key with a name, and returns when the answers contain
 	// the change; see operations.ChangeRecords.
 	Change func(ctx context.Context, key string, from netip.Addr,
@@ -78,11 +85,15 @@ type Options struct {
 type Handler struct {
 	o       Options
 	waiting chan job
+	valid   chan change   // messages of waiting with a valid signature
+	turn    chan struct{} // contains an element while a change is made
 	callers chan struct{} // has an element for each caller of Answer
 	dropped atomic.Uint64
 	results [rcodes]atomic.Uint64
 
-	mu     sync.Mutex // one message at a time
+	loggedFailure atomic.Int64 // Unix time in ns of the last log line about an invalid signature
+
+	// The holder of turn uses these fields.
 	paces  *tokenbucket.Keyed[string]
 	recent recent
 }
@@ -97,17 +108,25 @@ type job struct {
 	send  func(reply []byte)
 }
 
+// change is a UDP message with a valid signature, and the time of its arrival.
+type change struct {
+	job
+	*verified
+	arrived time.Time
+}
+
 // New returns a Handler.
 func New(o Options) (*Handler, error) {
 	if o.HasKeys == nil || o.Key == nil || o.ZoneOf == nil || o.Served == nil || o.Change == nil ||
-		o.ChallengeExpiry == nil || o.Registerer == nil {
+		o.Types == nil || o.Published == nil || o.ChallengeExpiry == nil || o.Registerer == nil {
 		return nil, errors.New("dnsupdate: a required option is not set")
 	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	h := &Handler{o: o, waiting: make(chan job, MaxWaiting), callers: make(chan struct{}, maxCallers),
-		paces: tokenbucket.NewKeyed[string](maxPaced), recent: newRecent()}
+		valid: make(chan change, MaxWaiting), turn: make(chan struct{}, 1),
+		paces: tokenbucket.NewKeyed[string](maxPaced), recent: recent{}}
 	if err := o.Registerer.Register(newCollector(h)); err != nil {
 		return nil, fmt.Errorf("register the metrics of DNS UPDATE: %w", err)
 	}
@@ -118,14 +137,10 @@ func New(o Options) (*Handler, error) {
 func (h *Handler) IsEnabled() bool { return h.o.HasKeys() }
 
 // ServedBy returns the function Served of Options for the current view of a node. Wildcards do not count.
-func ServedBy(view func() *zone.View) func(name string, rtype uint16) (records []dns.RR, exists bool) {
-	return func(name string, rtype uint16) ([]dns.RR, bool) {
-		v := view()
-		if !v.Owns(name) {
-			return nil, false
-		}
+func ServedBy(view func() *zone.View) func(name string, rtype uint16) []dns.RR {
+	return func(name string, rtype uint16) []dns.RR {
 		turns := zone.NewRotations(rand.Uint64(), rand.Uint64())
-		return v.Resolve(name, rtype, false, netip.Addr{}, turns).Answer, true
+		return view().Resolve(name, rtype, false, netip.Addr{}, turns).Answer
 	}
 }
 
@@ -148,27 +163,65 @@ func (h *Handler) Submit(query []byte, from netip.Addr, send func(reply []byte))
 	}
 }
 
-// Run answers the messages of Submit until ctx ends. It returns nil.
+// Run answers the messages of Submit until ctx ends. It returns nil. Signatures are verified while a change waits for
+// the disk, so that forged messages occupy no place of a valid message.
 func (h *Handler) Run(ctx context.Context) error {
+	var group sync.WaitGroup
+	defer group.Wait()
+	group.Go(func() { h.makeChanges(ctx) })
 	for {
 		select {
 		case <-ctx.Done():
 			return nil
 		case one := <-h.waiting:
-			if reply := h.answer(ctx, one.query, one.from); reply != nil {
-				one.send(reply)
+			v, reply := h.verify(one.query, one.from)
+			if v == nil {
+				one.reply(reply)
+				continue
+			}
+			select {
+			case h.valid <- change{one, v, h.o.Now()}:
+			default:
+				h.dropped.Add(1)
 			}
 		}
+	}
+}
+
+// makeChanges answers the messages of valid until ctx ends. It drops messages that waited longer than changeTimeout,
+// because their clients repeat them.
+func (h *Handler) makeChanges(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case one := <-h.valid:
+			if h.o.Now().Sub(one.arrived) > changeTimeout {
+				h.dropped.Add(1)
+				continue
+			}
+			one.reply(h.answer(ctx, one.verified))
+		}
+	}
+}
+
+func (j *job) reply(message []byte) {
+	if message != nil {
+		j.send(message)
 	}
 }
 
 // Answer returns the response to a TCP message; nil if the message is no DNS message. It blocks until the change is
 // made, and may change the octets of query.
 func (h *Handler) Answer(ctx context.Context, query []byte, from netip.Addr) []byte {
+	v, reply := h.verify(query, from)
+	if v == nil {
+		return reply
+	}
 	select {
 	case h.callers <- struct{}{}:
 		defer func() { <-h.callers }()
-		return h.answer(ctx, query, from)
+		return h.answer(ctx, v)
 	default:
 		h.dropped.Add(1)
 		return unsigned(query, dns.RcodeServerFailure)

@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"fmt"
 	"net/netip"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -25,7 +26,10 @@ const (
 	testKey  = "acme."
 )
 
-var testSecret = base64.StdEncoding.EncodeToString([]byte(strings.Repeat("s", 32)))
+var (
+	testSecret  = base64.StdEncoding.EncodeToString([]byte(strings.Repeat("s", 32)))
+	otherSecret = base64.StdEncoding.EncodeToString([]byte(strings.Repeat("o", 32)))
+)
 
 // world has records of the API, and a served A record of www.example.com that does not belong to the API.
 type world struct {
@@ -55,15 +59,22 @@ func newWorld(t *testing.T) *world {
 			}
 			return "", false
 		},
-		Served: func(name string, rtype uint16) ([]dns.RR, bool) {
-			if name != "www.example.com" {
-				return nil, false
+		Types: func(name string) (fixed, balanced []uint16) {
+			switch name {
+			case "www.example.com":
+				return []uint16{dns.TypeA}, nil
+			case "app.example.com":
+				return nil, []uint16{dns.TypeA}
 			}
+			return nil, nil
+		},
+		Published: func() *definitions.Set { return w.set },
+		Served: func(string, uint16) []dns.RR {
 			rr, err := dns.NewRR("www.example.com. 60 IN A 192.0.2.1")
-			if err != nil || rtype != dns.TypeA {
-				return nil, true
+			if err != nil {
+				t.Fatal(err)
 			}
-			return []dns.RR{rr}, true
+			return []dns.RR{rr}
 		},
 		Change: func(_ context.Context, key string, _ netip.Addr, edit func(*definitions.Set) (operations.RecordEdit, error),
 		) error {
@@ -214,6 +225,14 @@ func TestAnswer_PrerequisitesAndChanges(t *testing.T) {
 			dns.RcodeNotZone, nil},
 		{"a served set", nil, []string{"ANY www.example.com. A"}, dns.RcodeRefused, nil},
 		{"a served record", nil, []string{"NONE www.example.com. 0 IN A 192.0.2.1"}, dns.RcodeRefused, nil},
+		{"a name of the file", nil, []string{"ANY www.example.com. ANY"}, dns.RcodeRefused, nil},
+		{"a load-balanced name", nil, []string{"ANY app.example.com. ANY"}, dns.RcodeRefused, nil},
+		{"a load-balanced set", nil, []string{"ANY app.example.com. A"}, dns.RcodeRefused, nil},
+		{"a load-balanced record", nil, []string{"NONE app.example.com. 0 IN A 192.0.2.7"}, dns.RcodeRefused, nil},
+		{"a load-balanced set exists", []string{"ANY app.example.com. A"}, []string{add(two)}, dns.RcodeSuccess,
+			[]string{one, two}},
+		{"data of a load-balanced set", []string{"IN app.example.com. 0 IN A 192.0.2.7"}, []string{add(two)},
+			dns.RcodeRefused, nil},
 		{"the serial", nil, []string{"IN example.com. 60 IN SOA a. b. 99 1 1 1 1"}, dns.RcodeSuccess, nil},
 		{"an alias beside records", nil, []string{"IN _acme-challenge.www.example.com. 60 IN CNAME a.example.com."},
 			dns.RcodeSuccess, nil},
@@ -239,6 +258,115 @@ func TestAnswer_PrerequisitesAndChanges(t *testing.T) {
 }
 
 // A record of a challenge expires, other records do not. Both have the owner of the key.
+// A repeated addition changes neither the end nor the owner of a record.
+func TestAnswer_AddingAgainKeepsTheRecord(t *testing.T) {
+	w := newWorld(t)
+	ends := time.Now().Add(time.Hour).UTC().Truncate(time.Second)
+	next := w.set.Records.Edit()
+	for _, r := range []*model.Record{
+		{Name: "t.example.com", Type: "TXT", Data: `"x"`, TTL: 60, ExpiresAt: ends, Meta: model.Meta{Owner: "shop"}},
+		{Name: "c.example.com", Type: "CNAME", Data: "t.example.com.", TTL: 60, ExpiresAt: ends,
+			Meta: model.Meta{Owner: "shop"}},
+	} {
+		next.Put(r.Key(), r)
+	}
+	w.set = &definitions.Set{Records: next}
+	code := w.send(message(t, nil, []string{`IN t.example.com. 60 IN TXT "x"`,
+		"IN c.example.com. 60 IN CNAME t.example.com."}))
+	if code != dns.RcodeSuccess {
+		t.Fatal(dns.RcodeToString[code])
+	}
+	for _, r := range w.set.Records.All() {
+		if r.Owner != "shop" || !r.ExpiresAt.Equal(ends) {
+			t.Errorf("%+v", r)
+		}
+	}
+}
+
+// A message that panics receives SERVFAIL, and a valid message is answered while forged messages arrive.
+func TestHandler_SurvivesAPanicAndForgedMessages(t *testing.T) {
+	w := newWorld(t)
+	change := w.o.Change
+	w.o.Change = func(context.Context, string, netip.Addr, func(*definitions.Set) (operations.RecordEdit, error)) error {
+		panic("a fault")
+	}
+	m := message(t, nil, []string{"IN a.example.com. 60 IN A 192.0.2.1"})
+	wire, _ := sign(t, m, testKey, dns.HmacSHA256, testSecret, time.Now())
+	if reply := w.Answer(t.Context(), wire, netip.MustParseAddr("192.0.2.9")); len(reply) < 12 ||
+		reply[3]&0xf != dns.RcodeServerFailure {
+		t.Errorf("the response is %x", reply)
+	}
+	started, release := make(chan struct{}, 1), make(chan struct{})
+	w.o.Change = func(ctx context.Context, key string, from netip.Addr,
+		edit func(*definitions.Set) (operations.RecordEdit, error)) error {
+		started <- struct{}{}
+		<-release
+		return change(ctx, key, from, edit)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- w.Run(ctx) }()
+	replies := make(chan int, MaxWaiting*4)
+	submit := func(secret, name string) bool {
+		wire, _ := sign(t, message(t, nil, []string{"IN " + name + " 60 IN A 192.0.2.1"}), testKey, dns.HmacSHA256, secret, time.Now())
+		return w.Submit(wire, netip.MustParseAddr("192.0.2.9"), func(reply []byte) { replies <- int(reply[3] & 0xf) })
+	}
+	submit(testSecret, "a.example.com.")
+	receive(t, started) // the disk is slow from now on
+	for range MaxWaiting * 2 {
+		for !submit(otherSecret, "b.example.com.") { // all are answered, and take no place of a valid message
+			runtime.Gosched()
+		}
+	}
+	for !submit(testSecret, "c.example.com.") {
+		runtime.Gosched()
+	}
+	for range MaxWaiting * 2 {
+		if code := receive(t, replies); code != dns.RcodeNotAuth {
+			t.Fatalf("a forged message: %s", dns.RcodeToString[code])
+		}
+	}
+	close(release)
+	for range 2 {
+		if code := receive(t, replies); code != dns.RcodeSuccess {
+			t.Errorf("a valid message: %s", dns.RcodeToString[code])
+		}
+	}
+	cancel()
+	if err := receive(t, ended); err != nil {
+		t.Error(err)
+	}
+}
+
+// receive returns the next value of a channel. It fails after 30 s.
+func receive[T any](t *testing.T, from <-chan T) (value T) {
+	t.Helper()
+	select {
+	case value = <-from:
+	case <-time.After(30 * time.Second):
+		t.Fatal("no value within 30 s")
+	}
+	return value
+}
+
+// A key with a large fudge does not extend the time in which a message can be repeated.
+func TestAnswer_OldMessagesAreRejectedWithAnyFudge(t *testing.T) {
+	w := newWorld(t)
+	m := message(t, nil, []string{"IN a.example.com. 60 IN A 192.0.2.1"})
+	m.SetTsig(testKey, dns.HmacSHA256, 65535, time.Now().Add(-tsigFudge*time.Second-time.Minute).Unix())
+	wire, _, err := dns.TsigGenerate(m, testSecret, "", false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var r dns.Msg
+	if err := r.Unpack(w.Answer(t.Context(), wire, netip.MustParseAddr("192.0.2.9"))); err != nil {
+		t.Fatal(err)
+	}
+	if signature := r.IsTsig(); r.Rcode != dns.RcodeNotAuth || signature == nil || signature.Error != dns.RcodeBadTime {
+		t.Errorf("the response: %v", &r)
+	}
+}
+
 func TestAnswer_ChallengesExpire(t *testing.T) {
 	w := newWorld(t)
 	w.send(message(t, nil, []string{`IN _acme-challenge.a.example.com. 60 IN TXT "x"`, `IN a.example.com. 60 IN TXT "y"`}))

@@ -132,7 +132,7 @@ func (u *update) contains(name string) bool {
 // edit returns the changes of the message for the current records of the API, or the rejection.
 func (u *update) edit(now *definitions.Set) (operations.RecordEdit, error) {
 	s := &state{update: u, now: now, names: map[string]map[string]*model.Record{}, put: map[string]*model.Record{},
-		deleted: map[string]bool{}}
+		deleted: map[string]bool{}, known: map[ownerAndType][]dns.RR{}}
 	if err := s.checkPrerequisites(); err != nil {
 		return operations.RecordEdit{}, err
 	}
@@ -157,7 +157,8 @@ type state struct {
 	now     *definitions.Set
 	names   map[string]map[string]*model.Record // records of the API at the used names, by key
 	put     map[string]*model.Record
-	deleted map[string]bool // keys
+	deleted map[string]bool           // keys
+	known   map[ownerAndType][]dns.RR // results of others
 }
 
 // recordsAt returns the records of the API at a name, which the caller may change.
@@ -203,7 +204,8 @@ func (s *state) checkPrerequisites() error {
 				return reject(dns.RcodeNameError, "%s does not exist", name)
 			}
 		default:
-			if exists := len(s.data(name, hdr.Rrtype)) > 0; exists != (hdr.Class == dns.ClassANY) {
+			exists := s.isBalanced(name, hdr.Rrtype) || len(s.data(name, hdr.Rrtype)) > 0
+			if exists != (hdr.Class == dns.ClassANY) {
 				if exists {
 					return reject(dns.RcodeYXRrset, "%s has records of the type %s", name, rtype)
 				}
@@ -213,8 +215,12 @@ func (s *state) checkPrerequisites() error {
 	}
 	for set, data := range wanted {
 		name, rtype, _ := strings.Cut(set, " ")
+		if s.isBalanced(name, zonefile.ParseType(rtype)) {
+			return reject(dns.RcodeRefused, "a prerequisite has values of %s %s, whose answers depend on the client", name,
+				rtype)
+		}
 		slices.Sort(data)
-		if now := s.data(name, dns.StringToType[rtype]); !slices.Equal(slices.Compact(data), now) {
+		if now := s.data(name, zonefile.ParseType(rtype)); !slices.Equal(slices.Compact(data), now) {
 			return reject(dns.RcodeNXRrset, "%s does not have exactly the records of the type %s in the prerequisite", name,
 				rtype)
 		}
@@ -227,8 +233,22 @@ func (s *state) exists(name string) bool {
 	if len(s.recordsAt(name)) > 0 {
 		return true
 	}
-	_, exists := s.h.o.Served(name, dns.TypeANY)
-	return exists
+	return s.hasOthers(name)
+}
+
+// hasOthers reports whether the answers have records of a name that are not records of the API, other than those that
+// the node creates at the apex of a zone.
+func (s *state) hasOthers(name string) bool {
+	fixed, balanced := s.h.o.Types(name)
+	return len(balanced) > 0 || slices.ContainsFunc(fixed, func(rtype uint16) bool {
+		return len(s.others(name, rtype)) > 0
+	})
+}
+
+// isBalanced reports whether a decision selects the records of a name and type.
+func (s *state) isBalanced(name string, rtype uint16) bool {
+	_, balanced := s.h.o.Types(name)
+	return slices.Contains(balanced, rtype)
 }
 
 // data returns the canonical data of the records of a name and type in order: the records of the API, otherwise the
@@ -248,15 +268,31 @@ func (s *state) data(name string, rtype uint16) (list []string) {
 	return slices.Compact(list)
 }
 
-// others returns the served records of a name and type that are not records of the API: records of the configuration
-// file and of load-balanced names.
+// others returns the fixed records of a name and type in the answers that are not records of the API: records of the
+// configuration file, and records that the node creates.
 func (s *state) others(name string, rtype uint16) []dns.RR {
-	served, _ := s.h.o.Served(name, rtype)
-	return slices.DeleteFunc(served, func(rr dns.RR) bool {
-		_, _, data, err := canonical(rr)
-		return err != nil || keyName(rr.Header().Name) != name || rr.Header().Rrtype != rtype ||
-			s.now.Records.Get(model.RecordKey(name, dns.Type(rtype).String(), data)) != nil
-	})
+	at := ownerAndType{name, rtype}
+	if known, is := s.known[at]; is {
+		return known
+	}
+	var list []dns.RR
+	if fixed, _ := s.h.o.Types(name); slices.Contains(fixed, rtype) {
+		published := s.h.o.Published()
+		list = slices.DeleteFunc(s.h.o.Served(name, rtype), func(rr dns.RR) bool {
+			_, _, data, err := canonical(rr)
+			key := model.RecordKey(name, dns.Type(rtype).String(), data)
+			return err != nil || keyName(rr.Header().Name) != name || rr.Header().Rrtype != rtype ||
+				s.now.Records.Get(key) != nil || published.Records.Get(key) != nil
+		})
+	}
+	s.known[at] = list
+	return list
+}
+
+// ownerAndType identifies an RRset of a zone.
+type ownerAndType struct {
+	name  string
+	rtype uint16
 }
 
 // canonical returns the name, type and data of a record in canonical form.
@@ -323,7 +359,7 @@ func (s *state) add(rr dns.RR) error {
 		switch isAlias := r.Type == "CNAME"; {
 		case isAlias != (rtype == "CNAME"):
 			return nil
-		case isAlias: // a name has one alias
+		case isAlias && key != made.Key(): // a name has one alias
 			s.remove(at, key)
 		case r.Type == rtype && r.TTL != made.TTL: // one TTL for the type (RFC 2181 section 5.2)
 			renewed := *r
@@ -332,7 +368,7 @@ func (s *state) add(rr dns.RR) error {
 		}
 	}
 	if was := at[made.Key()]; was != nil {
-		made.Meta = was.Meta
+		made.Meta, made.ExpiresAt = was.Meta, was.ExpiresAt
 	}
 	if made.Owner == "" {
 		made.Owner = s.key.Owner
@@ -355,10 +391,15 @@ func (s *state) remove(at map[string]*model.Record, key string) {
 	s.deleted[key] = true
 }
 
-// deleteName deletes all records of the API at a name. Records of the configuration file and of domains stay.
+// deleteName deletes all records of the API at a name. It rejects a name with other records, except at the apex: RFC
+// 2136 section 3.4.2.3 keeps SOA and NS there.
 func (s *state) deleteName(name string) error {
 	if err := s.checkScope(name, s.key.Owner); err != nil {
 		return err
+	}
+	if name != s.zone && s.hasOthers(name) {
+		return reject(dns.RcodeRefused, "%s has records of the configuration file or is load-balanced: change the file or "+
+			"the domain", name)
 	}
 	at := s.recordsAt(name)
 	for key, r := range at {
@@ -375,7 +416,7 @@ func (s *state) deleteSet(name string, rtype uint16) error {
 	if err := s.checkScope(name, s.key.Owner); err != nil {
 		return err
 	}
-	if len(s.others(name, rtype)) > 0 {
+	if s.isBalanced(name, rtype) || len(s.others(name, rtype)) > 0 {
 		return s.notOfTheAPI(name, rtype)
 	}
 	at := s.recordsAt(name)
@@ -399,6 +440,9 @@ func (s *state) deleteOne(rr dns.RR) error {
 	}
 	if err := s.checkScope(name, s.key.Owner); err != nil {
 		return err
+	}
+	if s.isBalanced(name, rr.Header().Rrtype) {
+		return s.notOfTheAPI(name, rr.Header().Rrtype)
 	}
 	at, key := s.recordsAt(name), model.RecordKey(name, rtype, data)
 	if was := at[key]; was != nil {

@@ -1,7 +1,9 @@
 package zonefile
 
 import (
+	"errors"
 	"fmt"
+	"reflect"
 	"strconv"
 	"strings"
 
@@ -63,7 +65,7 @@ func Parse(name, rtype, data string, ttl uint32) (dns.RR, error) {
 // parseData returns the record with a canonical owner name and type, and data in zone-file form.
 func parseData(name, rtype, data string, ttl uint32) (dns.RR, error) {
 	if strings.TrimSpace(data) == "" {
-		return nil, fmt.Errorf("data is empty: it must be data of the type %s", rtype)
+		return nil, fmt.Errorf("data is %.100q: %w", data, errNoData)
 	}
 	if strings.ContainsAny(data, "\n\r") {
 		return nil, fmt.Errorf("data is %.100q: it must not have a line break", data)
@@ -85,15 +87,38 @@ func parseData(name, rtype, data string, ttl uint32) (dns.RR, error) {
 	return rr, nil
 }
 
+// errNoData is the fault of a record without data. The parser of zone files accepts it as in a message of RFC 2136.
+var errNoData = errors.New("it has no data: write the data after the type")
+
+// hasData reports whether a record has data. APL (RFC 3123) and unknown types may have empty data in messages.
+func hasData(rr dns.RR) bool {
+	switch rr := rr.(type) {
+	case *dns.APL, *dns.RFC3597:
+		return true
+	case *dns.SVCB: // its parser makes an empty list of parameters
+		return rr.Target != ""
+	case *dns.HTTPS:
+		return rr.Target != ""
+	}
+	without := dns.Copy(rr)
+	*without.Header() = dns.RR_Header{}
+	return !reflect.ValueOf(without).Elem().IsZero()
+}
+
 // Plain returns a record with names in presentation form without unnecessary escapes, so that equal names have equal
-// texts.
+// texts. It rejects a record without data, which resolvers reject together with the other records of the name and type.
 func Plain(rr dns.RR) (dns.RR, error) {
+	if !hasData(rr) {
+		return nil, errNoData
+	}
 	wire := make([]byte, dns.Len(rr)+1)
 	end, err := dns.PackRR(rr, wire, 0, nil, false)
 	if err != nil {
 		return nil, err
 	}
-	rr, _, err = dns.UnpackRR(wire[:end], 0)
+	if rr, _, err = dns.UnpackRR(wire[:end], 0); err == nil && !hasData(rr) {
+		err = errNoData
+	}
 	return rr, err
 }
 
