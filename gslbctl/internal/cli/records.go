@@ -130,6 +130,10 @@ func (a *app) recordsDeleteCommand() *cobra.Command {
 			"  gslbctl records delete www.example.com A --yes",
 		Args: cobra.RangeArgs(2, 3),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 3 && args[2] == "" {
+				return fmt.Errorf("the data is empty: give the data of a record, or omit it to delete all records of %s with "+
+					"the type %s", args[0], args[1])
+			}
 			what := strings.Join(args, " ")
 			if err := a.Confirm(cmd.Context(), yes, "deleting "+what+" removes it from DNS answers"); err != nil {
 				return err

@@ -213,9 +213,25 @@ func (op *Operations) PutRecords(r *Request, name, rtype string, req api.RecordS
 			base = empty
 		}
 		_, records, err := objects.NewRecordSet(base, req, model.FromOperator, op.o.Now())
+		keepMeta(records, now, r.Replace || req.Has("expires_at"))
 		return RecordEdit{Put: records, Delete: keysOf(now)}, err
 	})
 	return after, created, err
+}
+
+// keepMeta gives each record that existed before its owner, and its end unless the request sets the end. The records of
+// a name and type can have different owners and ends.
+func keepMeta(records, before []*model.Record, setsEnd bool) {
+	for _, r := range records {
+		at := slices.IndexFunc(before, func(was *model.Record) bool { return was.Key() == r.Key() })
+		if at < 0 {
+			continue
+		}
+		r.Owner = before[at].Owner
+		if !setsEnd {
+			r.ExpiresAt = before[at].ExpiresAt
+		}
+	}
 }
 
 // withoutKey returns a request without name and type. It rejects another name or type than those of the path.
@@ -275,10 +291,10 @@ func keysOf(records []*model.Record) (keys []string) {
 }
 
 // editSet changes the records of a name and type in canonical form, if they satisfy the condition of the request. It
-// returns the records after the change.
+// returns the records after the change, even if a simultaneous change has replaced them.
 func (op *Operations) editSet(r *Request, name, rtype string,
-	edit func(now []*model.Record) (RecordEdit, error)) ([]*model.Record, error) {
-	err := op.ChangeRecords(r, func(set *definitions.Set) (RecordEdit, error) {
+	edit func(now []*model.Record) (RecordEdit, error)) (after []*model.Record, err error) {
+	err = op.ChangeRecords(r, func(set *definitions.Set) (RecordEdit, error) {
 		now := set.RecordsOf(name, rtype)
 		var object any
 		if len(now) > 0 {
@@ -287,13 +303,22 @@ func (op *Operations) editSet(r *Request, name, rtype string,
 		if err := r.Condition.Holds(object); err != nil {
 			return RecordEdit{}, err
 		}
-		return edit(now)
+		made, err := edit(now)
+		after = slices.DeleteFunc(slices.Clone(now), func(one *model.Record) bool {
+			return slices.Contains(made.Delete, one.Key()) || slices.ContainsFunc(made.Put, func(put *model.Record) bool {
+				return put.Key() == one.Key()
+			})
+		})
+		after = append(after, made.Put...)
+		return made, err
 	})
 	if err != nil {
 		return nil, err
 	}
-	set, _ := op.o.Definitions.Defined()
-	return set.RecordsOf(name, rtype), nil
+	if set, _ := op.o.Definitions.Defined(); len(set.RecordsOf(name, rtype)) > 0 {
+		after = set.RecordsOf(name, rtype) // with the times of the change
+	}
+	return after, nil
 }
 
 // undoneRecords returns the edit that undoes the change of an audit entry. Records that have expired since stay

@@ -129,10 +129,10 @@ func (op *Operations) scopedOverlay(d *definitions.Draft, kind, name string) mod
 
 // scopedBare returns the properties of an object of the file, without overlays.
 func (op *Operations) scopedBare(d *definitions.Draft, kind, name string) model.ScopedObject {
-	o := op.ScopedObject(kind, name)
 	if file, found := objects.ConfiguredDomain(d.Bare(), name); found && kind == definitions.OverDomain {
 		return file.Scoped()
 	}
+	o := op.ScopedObject(kind, name)
 	if file, found := d.Bare().Declared(name); found && kind == definitions.OverServer && file.Region != "" {
 		o.Regions = []string{file.Region}
 	}

@@ -128,5 +128,9 @@ func (s *Server) putRecords(c *call, req api.RecordSetChange) (answer, error) {
 
 // deleteRecords answers DELETE /records/{name}/{type}.
 func (s *Server) deleteRecords(c *call) (answer, error) {
+	if c.Request.URL.Query().Has("data") && c.query["data"] == "" {
+		return answer{}, badRequest("data is empty: give the data of a record, or omit the parameter to delete all records " +
+			"of the name and type")
+	}
 	return noContent(), s.op.DeleteRecords(c.request(), c.Param("name"), c.Param("type"), c.query["data"])
 }
