@@ -55,7 +55,9 @@ func newWorld(t *testing.T, adjust ...func(*config.OIDC)) *world {
 // begin returns a sign-in, as soon as the provider is known.
 func (w *world) begin() (to, cookie string) {
 	w.Helper()
-	for end := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+	retry := time.NewTicker(10 * time.Millisecond)
+	defer retry.Stop()
+	for end := time.Now().Add(20 * time.Second); ; <-retry.C {
 		to, cookie, err := w.manager.Begin()
 		if err == nil {
 			return to, cookie
