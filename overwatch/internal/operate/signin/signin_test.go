@@ -202,7 +202,7 @@ func TestSignIn_ProviderIsDown(t *testing.T) {
 func TestSignIn_RejectsHugeResponses(t *testing.T) {
 	for path, status := range map[string]int{"/token": 502, "/keys": 502} {
 		w := newWorld(t)
-		w.provider.Huge = path
+		w.provider.Huge.Store(path)
 		_, _, err := w.signIn()
 		w.refused(err, status, "too large")
 	}

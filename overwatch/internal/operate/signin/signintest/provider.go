@@ -15,6 +15,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -22,13 +23,13 @@ import (
 // ClientID is the id of the client of the provider.
 const ClientID = "gslb"
 
-// Provider is an OIDC provider. A test must set its fields before the sign-in.
+// Provider is an OIDC provider. A test must set its fields before the sign-in; Huge at any time.
 type Provider struct {
 	*httptest.Server
 	Claims map[string]any // replace the claims of the ID tokens; nil values remove claims
 	Alg    string         // of the ID token: RS256, none or HS256
 	Forge  bool           // signs with a key that the provider does not publish
-	Huge   string         // path with an endless response
+	Huge   atomic.Value   // string: path with a response of more than 1 MiB
 
 	key, other *rsa.PrivateKey
 	mu         sync.Mutex
@@ -54,7 +55,7 @@ func New(t testing.TB) *Provider {
 func encoded(raw []byte) string { return base64.RawURLEncoding.EncodeToString(raw) }
 
 func (p *Provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path == p.Huge {
+	if r.URL.Path == p.Huge.Load() {
 		_, _ = w.Write([]byte(`{"x":"` + strings.Repeat("x", 1<<20) + `"}`))
 		return
 	}
