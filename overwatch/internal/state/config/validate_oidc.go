@@ -32,17 +32,17 @@ func (v *validator) oidc(a *API) {
 	o := &a.OIDC
 	if o.Issuer == "" {
 		if o.isPartial() {
-			v.Add(key+".issuer", "", "is missing: give the URL of the provider, or remove api.oidc")
+			v.Add(key+".issuer", "", "is missing: set it to the URL of the provider, or remove api.oidc")
 		}
 		return
 	}
 	if u, err := url.Parse(o.Issuer); err != nil || !isSecure(u) || u.RawQuery+u.Fragment != "" || u.User != nil {
-		v.Add(key+".issuer", o.Issuer, "give an https URL without user, query and fragment, such as "+
+		v.Add(key+".issuer", o.Issuer, "must be an https URL without user, query and fragment, such as "+
 			"https://login.example.com; http only for a provider on a loopback address")
 	}
 	if u, err := url.Parse(o.RedirectURL); err != nil || !isSecure(u) || u.Path != CallbackPath ||
 		u.RawQuery+u.Fragment != "" || u.User != nil {
-		v.Add(key+".redirect_url", o.RedirectURL, "give the https URL of this node with the path "+CallbackPath+
+		v.Add(key+".redirect_url", o.RedirectURL, "must be the https URL of this node with the path "+CallbackPath+
 			", such as https://ns1.example.com:8080"+CallbackPath+"; http only for a loopback address")
 	}
 	if !a.Console {
@@ -62,7 +62,7 @@ func (v *validator) oidc(a *API) {
 	}
 	for i, scope := range o.Scopes {
 		if !isToken(scope) && !isURL(scope) {
-			v.Add(fmt.Sprintf("%s.scopes[%d]", key, i), scope, "give a scope without spaces, such as groups")
+			v.Add(fmt.Sprintf("%s.scopes[%d]", key, i), scope, "must be a scope without spaces, such as groups")
 		}
 	}
 	v.oidcRoles(key+".roles", o.Roles)
@@ -70,10 +70,10 @@ func (v *validator) oidc(a *API) {
 
 func (v *validator) oidcRoles(key string, roles []OIDCRole) {
 	if len(roles) == 0 {
-		v.Add(key, "", "is empty, so nobody could sign in: give a group with a role")
+		v.Add(key, "", "is empty, and no person can sign in: add a group with a role")
 	}
 	if len(roles) > maxOIDCRoles {
-		v.Addf(key, strconv.Itoa(len(roles)), "give at most %d entries", maxOIDCRoles)
+		v.Addf(key, strconv.Itoa(len(roles)), "must have at most %d entries", maxOIDCRoles)
 	}
 	var groups []string
 	for i := range roles {
@@ -82,7 +82,7 @@ func (v *validator) oidcRoles(key string, roles []OIDCRole) {
 			v.Addf(entry+".group", r.Group, "must have 1 to %d characters", maxOIDCText)
 		}
 		if slices.Contains(groups, r.Group) {
-			v.Add(entry+".group", r.Group, "an earlier entry has this group: keep one")
+			v.Add(entry+".group", r.Group, "an earlier entry has this group: remove one of them")
 		}
 		groups = append(groups, r.Group)
 		v.oneOf(entry+".role", r.Role, []string{string(api.RoleRead), string(api.RoleOperate), string(api.RoleAdmin)})

@@ -108,26 +108,26 @@ func TestValidate_TellsWhatIsWrong(t *testing.T) {
 			`1: overwatch.dnssec.algorithm: "RSASHA256": known are ECDSAP256SHA256, ED25519`,
 			`1: overwatch.dnssec.denial: "nsec5": did you mean nsec?`}},
 		{"sign-in without provider", "api: {oidc: {client_id: gslb}}", []string{
-			`1: api.oidc.issuer: is missing: give the URL of the provider, or remove api.oidc`}},
+			`1: api.oidc.issuer: is missing: set it to the URL of the provider, or remove api.oidc`}},
 		{"sign-in", "api: {console: false, oidc: {issuer: 'http://login.example', client_id: '', scopes: [groups, 'a b'], " +
 			"redirect_url: 'https://a.example/x', roles: [{group: a, role: root}, {group: a, scope: {zones: [B.example]}}]}}",
 			[]string{
-				`1: api.oidc.issuer: "http://login.example": give an https URL without user, query and fragment, such as ` +
+				`1: api.oidc.issuer: "http://login.example": must be an https URL without user, query and fragment, such as ` +
 					`https://login.example.com; http only for a provider on a loopback address`,
-				`1: api.oidc.redirect_url: "https://a.example/x": give the https URL of this node with the path ` +
+				`1: api.oidc.redirect_url: "https://a.example/x": must be the https URL of this node with the path ` +
 					`/auth/callback, such as https://ns1.example.com:8080/auth/callback; http only for a loopback address`,
 				`1: api.oidc.client_id: must have 1 to 256 characters`,
 				`1: api.oidc.scopes: must contain openid, and at most 32 scopes`,
 				`1: api.oidc.roles[0].role: "root": known are read, operate, admin`,
-				`1: api.oidc.roles[1].group: "a": an earlier entry has this group: keep one`,
+				`1: api.oidc.roles[1].group: "a": an earlier entry has this group: remove one of them`,
 				`1: api.oidc.roles[1].scope: scope.zones has "B.example": it must be "b.example"`}},
 		{"sign-in without the console", "api: {console: false, tokens: {admin: {me: " + testToken + "}}, oidc: {issuer: " +
 			"'https://login.example', client_id: a, scopes: [openid, 'a b'], redirect_url: 'https://a.example/auth/callback'}}",
 			[]string{
 				`1: api.oidc.issuer: "https://login.example": the sign-in is for the console: set api.console to true, or ` +
 					`remove api.oidc`,
-				`1: api.oidc.roles: is empty, so nobody could sign in: give a group with a role`,
-				`1: api.oidc.scopes[1]: "a b": give a scope without spaces, such as groups`}},
+				`1: api.oidc.roles: is empty, and no person can sign in: add a group with a role`,
+				`1: api.oidc.scopes[1]: "a b": must be a scope without spaces, such as groups`}},
 		{"sign-in without a token", "api: {oidc: {issuer: 'https://login.example', client_id: a, redirect_url: " +
 			"'http://[::1]:8080/auth/callback', roles: [{group: a}]}}", []string{
 			`1: api.oidc.issuer: "https://login.example": requires a token in api.tokens.admin, which is valid if the ` +
