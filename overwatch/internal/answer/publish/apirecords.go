@@ -58,9 +58,10 @@ func (p *plan) planRecords(before *plan) {
 	for owner := range touched {
 		aliases = append(aliases, r.place(owner)...)
 	}
-	if p.settings.RefuseOmitted {
+	if p.settings.RefuseOmitted && len(aliases) > 0 {
+		leading := p.aliasesByTarget()
 		for _, a := range aliases {
-			p.checkAddedAlias(a)
+			p.checkAddedAlias(a, leading)
 		}
 	}
 }
@@ -329,7 +330,7 @@ func (p *plan) aliasOf(name string) (target string, there bool) {
 
 // checkAddedAlias adds a problem for an alias of the API that closes a circle or makes a chain longer than the maximum,
 // because the answer of such a chain is SERVFAIL.
-func (p *plan) checkAddedAlias(a *apiRecord) {
+func (p *plan) checkAddedAlias(a *apiRecord, leading map[string][]string) {
 	owner := fqdn(a.rr.Header().Name)
 	chain := []string{owner}
 	for name, more := p.aliasOf(owner); more; name, more = p.aliasOf(name) {
@@ -348,33 +349,36 @@ func (p *plan) checkAddedAlias(a *apiRecord) {
 			return
 		}
 	}
-	leading := map[string]bool{owner: true}
-	for length := len(chain); len(leading) > 0; length++ {
+	names := []string{owner}
+	for length := len(chain); len(names) > 0; length++ {
 		if length > zone.MaxAliases {
 			p.wrong("records", a.from.Key(), "other aliases lead to %s, and then there would be more than %d aliases in a "+
 				"row, so their answer would be SERVFAIL", owner, zone.MaxAliases)
 			return
 		}
-		leading = p.aliasesTo(leading)
+		var next []string
+		for _, name := range names {
+			next = append(next, leading[name]...)
+		}
+		names = next
 	}
 }
 
-// aliasesTo returns the names of the aliases that lead directly to one of the names.
-func (p *plan) aliasesTo(names map[string]bool) map[string]bool {
-	found := make(map[string]bool)
+// aliasesByTarget returns the names of the aliases by the name that they lead to. All added aliases share it, so that a
+// change with many aliases reads the aliases once.
+func (p *plan) aliasesByTarget() map[string][]string {
+	found := make(map[string][]string)
 	for owner, o := range p.api.owners.All() {
 		if o.added == nil {
 			continue
 		}
-		if alias, is := o.added.Records[0].(*dns.CNAME); is && names[fqdn(alias.Target)] {
-			found[owner] = true
+		if alias, is := o.added.Records[0].(*dns.CNAME); is {
+			found[fqdn(alias.Target)] = append(found[fqdn(alias.Target)], owner)
 		}
 	}
 	for _, z := range p.zones {
 		for owner, target := range z.aliases {
-			if names[target] {
-				found[owner] = true
-			}
+			found[target] = append(found[target], owner)
 		}
 	}
 	return found

@@ -42,17 +42,24 @@ func (h *Hints) takeAll() map[registry.ID]struct{} {
 	return taken
 }
 
-// hasten moves the next checks of backends forward, and spreads them like the checks of new targets. Many hints cause
-// at most the rate of a failing backend: the next check begins at least a fast interval after the end of the last
-// check. A running check continues.
+// hasten moves the next checks of backends forward, and spreads them like the checks of new targets, also after earlier
+// hints. Many hints cause at most the rate of a failing backend: the next check begins at least a fast interval after
+// the end of the last check. A running check continues.
 func (s *schedule) hasten(ids map[registry.ID]struct{}, now time.Time) {
-	over := min(s.settings.Interval, time.Duration(len(ids))*startSpread)
+	begin, over := s.hintsEnd, time.Duration(len(ids))*startSpread
+	if begin.Before(now) {
+		begin = now
+	}
+	if begin.Add(over).Sub(now) > s.settings.Interval {
+		begin, over = now, s.settings.Interval
+	}
+	s.hintsEnd = begin.Add(over)
 	for id := range ids {
 		e := s.entries[id]
 		if e == nil || e.running {
 			continue
 		}
-		due := now.Add(rand.N(over))
+		due := begin.Add(rand.N(over))
 		if earliest := e.ended.Add(e.target.Spec.ShortestInterval()); due.Before(earliest) {
 			due = earliest
 		}

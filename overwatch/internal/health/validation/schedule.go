@@ -26,6 +26,8 @@ type schedule struct {
 	plain, heavy pool
 	// initial is the number of targets of the start without an attempt. It is -1 before the first call of follow.
 	initial int
+	// hintsEnd is the time until which the checks of the hints so far are spread.
+	hintsEnd time.Time
 }
 
 // newSchedule returns an empty schedule for complete settings.

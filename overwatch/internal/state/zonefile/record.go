@@ -102,7 +102,8 @@ func hasData(rr dns.RR) bool {
 	}
 	without := dns.Copy(rr)
 	*without.Header() = dns.RR_Header{}
-	return !reflect.ValueOf(without).Elem().IsZero()
+	value := reflect.ValueOf(without).Elem()
+	return value.NumField() == 1 || !value.IsZero() // a type with a header only, such as ANY, is no type of data
 }
 
 // Plain returns a record with names in presentation form without unnecessary escapes, so that equal names have equal
