@@ -46,7 +46,13 @@ func recordSection(k definitions.Declared) *section {
 	s.put = putRecordSet
 	s.check = func(*checker, string, any, any) {}
 	s.write = func(_ *Planner, _ string, object any) (any, error) {
-		return model.Written(object.(*model.RecordSet)), nil
+		set := object.(*model.RecordSet)
+		if strings.Contains(set.Owner, ownerSeparator) {
+			mixed := *set
+			mixed.Owner = "" // a document that is applied unchanged then changes nothing
+			set = &mixed
+		}
+		return model.Written(set), nil
 	}
 	s.regions = nil
 	s.decode = func(list json.RawMessage) (map[string]any, error) {
@@ -77,10 +83,13 @@ func lastingSet(records []*model.Record) *model.RecordSet {
 	}
 	if len(owners) > 1 {
 		slices.Sort(owners)
-		set.Owner = strings.Join(owners, ", ")
+		set.Owner = strings.Join(owners, ownerSeparator)
 	}
 	return set
 }
+
+// ownerSeparator separates the owners of a set. No owner contains it.
+const ownerSeparator = ", "
 
 // putRecordSet replaces the records of a name and type that do not expire by the records of a set, or deletes them if
 // the set is nil.
@@ -94,6 +103,13 @@ func putRecordSet(d *definitions.Draft, key string, object any) error {
 	}
 	name, rtype, _ := strings.Cut(key, " ")
 	before := d.Now().RecordsOf(name, rtype)
+	for _, r := range records {
+		was := d.Now().Records.Get(r.Key())
+		if was != nil && !was.ExpiresAt.IsZero() && was.Owner != r.Owner {
+			return fault.Conflictf("record %q expires and has another owner: delete it first, or leave it out of the document",
+				r.Key())
+		}
+	}
 	if count := d.Now().Records.Len() + len(records) - len(before); count > definitions.MaxRecords &&
 		len(records) > len(before) {
 		return fault.Fullf("there would be %d records, and %d are the most", count, definitions.MaxRecords)

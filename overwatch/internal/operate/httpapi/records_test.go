@@ -8,6 +8,22 @@ import (
 	"gslb.internal/shared/api"
 )
 
+// An exported document can be applied unchanged if a set has records of several owners, and a document does not take an
+// expiring record over.
+func TestRecords_DocumentsOfSeveralOwners(t *testing.T) {
+	w := newWorld(t)
+	const apply = "/api/v1/document/apply"
+	w.want("apply", w.send("POST", apply, `{"owner":"a","document":{"records":[{"name":"t.a.test","type":"TXT",
+		"data":["\"one\""]}]}}`), 200)
+	w.want("add", w.send("POST", "/api/v1/records", `{"name":"t.a.test","type":"TXT","data":["\"two\""]}`), 201)
+	exported := w.send("GET", "/api/v1/document", "")
+	w.want("apply the export", w.send("POST", apply, `{"document":`+exported.body+`}`), 200, `"changes":[]`)
+	w.want("expiring", w.send("POST", "/api/v1/records", `{"name":"e.a.test","type":"TXT","data":["\"x\""],"expires_at":"`+
+		time.Now().Add(time.Hour).UTC().Format(time.RFC3339)+`"}`), 201)
+	w.wantError("takeover", w.send("POST", apply, `{"owner":"a","document":{"records":[{"name":"e.a.test","type":"TXT",
+		"data":["\"x\""]}]}}`), 409, "another owner")
+}
+
 // A change of a set keeps the end and the owner of each record, and an empty parameter deletes no record.
 func TestRecords_AChangeOfTheSetKeepsEachRecord(t *testing.T) {
 	w := newWorld(t)
