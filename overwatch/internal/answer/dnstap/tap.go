@@ -28,6 +28,8 @@ const (
 	// minBackoff and maxBackoff bound the time between two connection attempts. It doubles after each failure.
 	minBackoff = time.Second
 	maxBackoff = time.Minute
+	// steadyAfter is the duration of a connection after which the next failure is a new one.
+	steadyAfter = 30 * time.Second
 )
 
 // unixPrefix is the prefix of an address that is the path of a unix socket.
@@ -107,13 +109,18 @@ func (t *Tap) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		conn, err := t.connect(ctx)
 		if err == nil {
-			t.log.Info().Str("consumer", t.address).Msg("dnstap: connected")
-			backoff, failing = minBackoff, false
+			if !failing {
+				t.log.Info().Str("consumer", t.address).Msg("dnstap: connected")
+			}
+			connected := time.Now()
 			t.connected.Store(true)
 			err = t.send(ctx, conn)
 			t.connected.Store(false)
 			_ = conn.Close()
 			t.discard()
+			if time.Since(connected) > steadyAfter { // otherwise the consumer accepts connections and closes them
+				backoff, failing = minBackoff, false
+			}
 		}
 		if ctx.Err() != nil {
 			return nil //nolint:nilerr // the connection ended because of ctx

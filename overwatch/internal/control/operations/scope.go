@@ -240,6 +240,7 @@ func (op *Operations) CoversEntry(r *Request, e *api.AuditEntry) bool {
 // entry does not have all objects.
 func (op *Operations) scopedEntry(e *api.AuditEntry) (list []model.ScopedObject, known bool) {
 	decode := map[string]func(json.RawMessage) (any, error){
+		"record": decodeRecords,
 		"domain": decodeTo[model.Domain], "region": decodeTo[model.Region], "geo_mapping": decodeTo[model.Mapping],
 		serverResource: decodeTo[model.Server], backendResource: decodeTo[model.Server],
 	}[e.Resource]
@@ -270,6 +271,12 @@ func (op *Operations) scopedEntry(e *api.AuditEntry) (list []model.ScopedObject,
 			list = append(list, op.ScopedTarget(orderKindOf(e.Action), t)...)
 			continue
 		}
+		if records, is := object.(recordList); is {
+			for _, r := range records {
+				list = append(list, r.Scoped())
+			}
+			continue
+		}
 		list = append(list, model.ScopedOf(e.Resource, object))
 	}
 	return list, len(list) > 0
@@ -285,6 +292,16 @@ func targetOf(o *api.Order) (t changes.Target, valid bool) {
 	address, err := netip.ParseAddr(o.Address)
 	t.Address = address
 	return t, err == nil
+}
+
+// decodeRecords decodes the list of records of an audit entry, or the record of an expiry.
+func decodeRecords(text json.RawMessage) (any, error) {
+	var list recordList
+	if err := json.Unmarshal(text, &list); err == nil {
+		return list, nil
+	}
+	one, err := model.Decode[model.Record](text)
+	return recordList{one}, err
 }
 
 func decodeTo[T any](text json.RawMessage) (any, error) { return model.Decode[T](text) }

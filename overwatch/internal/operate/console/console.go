@@ -70,8 +70,8 @@ func packed(content []byte) []byte {
 	return out.Bytes()
 }
 
-// Page returns the page, with the path "/".
-func Page() File { return fileOf("assets/index.html", types[".html"]) }
+// Page returns the page, with the path "/". It is compressed once.
+var Page = sync.OnceValue(func() File { return fileOf("assets/index.html", types[".html"]) })
 
 // fileOf returns a file by its name in assets.
 func fileOf(name, kind string) File {

@@ -296,6 +296,17 @@ func TestScopes_ErrorsNameNoObjectOutside(t *testing.T) {
 	}
 }
 
+// A token undoes its own change of records, and sees it in the audit log.
+func TestScopes_RecordsInsideCanBeUndone(t *testing.T) {
+	w, tokens := scopedWorld(t)
+	token := bearerOf(tokens["zone-"])
+	w.want("add", w.send("POST", "/api/v1/records", `{"name":"new.inside.test","type":"TXT","data":["\"x\""]}`,
+		token...), 201)
+	w.want("audit", w.send("GET", "/api/v1/audit-logs", "", token...), 200, "new.inside.test")
+	w.want("undo", w.send("POST", "/api/v1/audit-logs/last/undo", "", token...), 200, "is undone")
+	w.want("gone", w.send("GET", "/api/v1/records/new.inside.test/TXT", "", token...), 404)
+}
+
 // A wildcard of another team answers a name of the scope, and its explanation is outside.
 func TestScopes_ARoutingTestExplainsNoWildcardOutside(t *testing.T) {
 	w := geoWorld(t)

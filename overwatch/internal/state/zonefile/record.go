@@ -93,7 +93,7 @@ var errNoData = errors.New("it has no data: write the data after the type")
 // hasData reports whether a record has data. APL (RFC 3123) and unknown types may have empty data in messages.
 func hasData(rr dns.RR) bool {
 	switch rr := rr.(type) {
-	case *dns.APL, *dns.RFC3597:
+	case *dns.APL, *dns.RFC3597, *dns.EUI48, *dns.EUI64, *dns.UID, *dns.GID: // a number of 0 is data
 		return true
 	case *dns.SVCB: // its parser makes an empty list of parameters
 		return rr.Target != ""

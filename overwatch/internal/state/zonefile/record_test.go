@@ -33,7 +33,8 @@ func TestParse_EveryTypeNeedsData(t *testing.T) {
 // The canonical data of a record parse to the same record, also of a type that this version does not know.
 func TestCanonical_ParsesToItself(t *testing.T) {
 	for rtype, data := range map[string]string{"A": "192.0.2.1", "TXT": `"a b" "c"`, "MX": "10 Mail.Example.",
-		"CAA": `0 issue "ca.example"`, "TYPE65280": `\# 3 0aFF01`, "TYPE65281": `\# 0`} {
+		"CAA": `0 issue "ca.example"`, "TYPE65280": `\# 3 0aFF01`, "TYPE65281": `\# 0`,
+		"EUI48": "00-00-00-00-00-00", "UID": "0"} {
 		rr, err := zonefile.Parse("a.example", rtype, data, 60)
 		if err != nil {
 			t.Errorf("%s %s: %v", rtype, data, err)
