@@ -95,12 +95,17 @@ func atOnce() string { return fmt.Sprintf("-p=%d", runtime.NumCPU()+1) }
 // processor: the detector crashes if a timer of a synctest bubble runs on two processors
 // (https://go.dev/issue/78156). The detector compares the order of events, so it finds races on one processor as well.
 // The step has a low priority, because it runs beside tests that measure times.
-func race() step {
-	argv := goTest("40m", append([]string{"-race", "-short", "-cpu=1", "-vet=off", atOnce()}, packages(units...)...)...)
+func race() (step, error) {
+	concurrent, err := concurrentPackages(units)
+	if err != nil {
+		return step{}, err
+	}
+	argv := goTest("40m", append([]string{"-race", "-short", "-cpu=1", "-vet=off", atOnce()}, concurrent...)...)
 	if _, err := exec.LookPath("nice"); err == nil {
 		argv = append([]string{"nice", "-n", "10"}, argv...)
 	}
-	return step{name: "race", about: "unit tests with the race detector", tests: 1, argv: argv}
+	return step{name: "race", about: "unit tests with the race detector, of packages with goroutines", tests: 1,
+		argv: argv}, nil
 }
 
 func rest(o options) ([][]step, error) {
@@ -133,7 +138,11 @@ func rest(o options) ([][]step, error) {
 		},
 	}
 	if withRace() {
-		beside = append(beside, race())
+		detector, err := race()
+		if err != nil {
+			return nil, err
+		}
+		beside = append(beside, detector)
 	}
 	return append(inTurn(append(alone, step{
 		name: "charts", about: "Helm renders the charts, and Kubernetes' types and our programs take what comes out",

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -46,6 +47,39 @@ func packagesOf(module string, beginnings []string) (patterns []string, err erro
 	}
 	slices.Sort(patterns)
 	return slices.Compact(patterns), err
+}
+
+// startsGoroutines matches code that starts a goroutine or shares memory with one.
+var startsGoroutines = regexp.MustCompile(`(?m)\bgo (func\b|[\w.]+\()|\.Go\(|"sync(/atomic)?"|synctest|httptest|` +
+	`net/http|t\.Parallel|RunParallel`)
+
+// concurrentPackages returns the packages of modules, relative to the top, with tests and with code that starts
+// goroutines or shares memory. In the tests of the other packages, the race detector finds no races.
+func concurrentPackages(modules []string) (patterns []string, err error) {
+	for _, module := range modules {
+		dirs := map[string]bool{}
+		if err := eachTest(module, func(dir, _, _ string) { dirs[filepath.Join(module, dir)] = true }); err != nil {
+			return nil, err
+		}
+		for dir := range dirs {
+			files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+			if err != nil {
+				return nil, err
+			}
+			for _, name := range files {
+				text, err := os.ReadFile(name)
+				if err != nil {
+					return nil, err
+				}
+				if startsGoroutines.Match(text) {
+					patterns = append(patterns, "./"+filepath.ToSlash(dir))
+					break
+				}
+			}
+		}
+	}
+	slices.Sort(patterns)
+	return patterns, nil
 }
 
 // eachTest calls f for each test of a module, with the directory of its package in the module, its name, and its text

@@ -169,6 +169,22 @@ func TestPlan_AllIsQuickAndRest(t *testing.T) {
 	}
 }
 
+// The race detector tests every package of the units with goroutines.
+func TestConcurrentPackages(t *testing.T) {
+	t.Chdir("../../..")
+	list, err := concurrentPackages(units)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for pkg, want := range map[string]bool{"./overwatch/internal/answer/publish": true, "./agent/internal/monitor": true,
+		"./overwatch/internal/answer/dnsserver": true, "./gslbctl/internal/cli": true, "./shared/spelling": false,
+		"./overwatch/internal/control/strictjson": false} {
+		if slices.Contains(list, pkg) != want {
+			t.Errorf("%s: %t, want %t of %q", pkg, !want, want, list)
+		}
+	}
+}
+
 func TestPackagesOf_NamesWhatDoesNotExist(t *testing.T) {
 	t.Chdir("../../..")
 	where, err := packagesOf(integration, []string{"TestPackagesOf_", "TestFailover_AgentProbe"})
