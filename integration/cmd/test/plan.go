@@ -94,16 +94,12 @@ func atOnce() string { return fmt.Sprintf("-p=%d", runtime.NumCPU()+1) }
 // race returns the step of the unit tests with the race detector, which needs a C compiler. Each package has one
 // processor: the detector crashes if a timer of a synctest bubble runs on two processors
 // (https://go.dev/issue/78156). The detector compares the order of events, so it finds races on one processor as well.
-// The step has a low priority, because it runs beside tests that measure times.
 func race() (step, error) {
 	concurrent, err := concurrentPackages(units)
 	if err != nil {
 		return step{}, err
 	}
 	argv := goTest("40m", append([]string{"-race", "-short", "-cpu=1", "-vet=off", atOnce()}, concurrent...)...)
-	if _, err := exec.LookPath("nice"); err == nil {
-		argv = append([]string{"nice", "-n", "10"}, argv...)
-	}
 	return step{name: "race", about: "unit tests with the race detector, of packages with goroutines", tests: 1,
 		argv: argv}, nil
 }
@@ -137,12 +133,13 @@ func rest(o options) ([][]step, error) {
 			argv: goTest("40m", append(processes, works...)...),
 		},
 	}
+	var detector []step
 	if withRace() {
-		detector, err := race()
+		one, err := race()
 		if err != nil {
 			return nil, err
 		}
-		beside = append(beside, detector)
+		detector = []step{one}
 	}
 	return append(inTurn(append(alone, step{
 		name: "charts", about: "Helm renders the charts, and Kubernetes' types and our programs take what comes out",
@@ -157,6 +154,7 @@ func rest(o options) ([][]step, error) {
 				packages("overwatch", "shared", "agent", "gslbctl")...)...),
 		}},
 		beside,
+		detector,
 		[]step{{
 			name: "bench", about: "the benchmarks at a small size, and a fleet of agents",
 			dir: bench, env: programs(o), tests: 2, argv: goTest("20m", "-count=1", "-p", "1", "./..."),
