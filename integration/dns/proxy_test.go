@@ -127,7 +127,7 @@ func dialAs(network, from string) *net.Dialer {
 func hasClients(t *testing.T, path string, want ...string) error {
 	t.Helper()
 	got := map[string]bool{}
-	for line := range strings.Lines(string(testbed.Read(t, path))) {
+	for line := range strings.Lines(testbed.Read(t, path)) {
 		var one struct{ Client string }
 		if err := json.Unmarshal([]byte(line), &one); err != nil {
 			return fmt.Errorf("%q: %w", line, err)

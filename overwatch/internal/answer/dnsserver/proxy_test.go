@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/binary"
+	"errors"
 	"io"
 	"net"
 	"net/netip"
@@ -168,7 +169,7 @@ func send(t *testing.T, network, server string, parts ...[]byte) string {
 	reply := make([]byte, 4096)
 	_ = conn.SetReadDeadline(time.Now().Add(replyBound(network)))
 	n, err := conn.Read(reply)
-	if err == io.EOF || os.IsTimeout(err) || err != nil && network == "tcp" {
+	if errors.Is(err, io.EOF) || os.IsTimeout(err) || err != nil && network == "tcp" {
 		return "none"
 	} else if err != nil {
 		t.Fatal(err)

@@ -170,7 +170,7 @@ func TestSignIn_ProviderIsDown(t *testing.T) {
 	p := newPeople(t)
 	p.provider.Close()
 	r := newWorld(t).send("GET", "/auth/session", "")
-	if r.status != 200 || !strings.Contains(string(r.body), `"sign_in":false`) {
+	if r.status != 200 || !strings.Contains(r.body, `"sign_in":false`) {
 		t.Errorf("without a provider: %d %s", r.status, r.body)
 	}
 	p.status("a token", 200, "www.example")(p.ask("GET", "/api/v1/domains", "Authorization", "Bearer "+token))
