@@ -35,6 +35,8 @@ func (a *app) weightCommand() *cobra.Command {
 			"--for. Without --for it has no end. DNS has changed when the command returns. A backend of weight 0\n" +
 			"serves only if no other backend can serve. For weight 0, every node checks first which names would\n" +
 			"have only such backends.\n\n" +
+			"The weight is absolute; the usual weight is 100. To give a backend a part of its usual share, such as\n" +
+			"10 %, use gslbctl drain --to 10%. Names with the algorithm round-robin ignore weights.\n\n" +
 			"An address without a service selects the backends of the only service at this address. A service and\n" +
 			"an address can also be two arguments; without a port they select each backend at the address.",
 		Example: "  gslbctl weight app.example.com:192.0.2.10:443 10 --for 1h --reason \"warming up\"\n" +
