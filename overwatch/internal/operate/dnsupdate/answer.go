@@ -24,11 +24,12 @@ type verified struct {
 	from      netip.Addr
 }
 
-// verify checks the signature of a message. Without a valid signature, v is nil and reply is the response; nil if the
-// message is no DNS message. It can be called concurrently.
-func (h *Handler) verify(query []byte, from netip.Addr) (v *verified, reply []byte) {
+// verify checks the signature of a message. Without a valid signature, valid is nil and reply is the response; nil if
+// the message is no DNS message. It can be called concurrently. Only its last line sets valid, so that valid is nil
+// after a panic.
+func (h *Handler) verify(query []byte, from netip.Addr) (valid *verified, reply []byte) {
 	defer h.recoverWith(query, &reply)
-	v = &verified{from: from}
+	v := &verified{from: from}
 	m := &v.message
 	if err := m.Unpack(query); err != nil {
 		return nil, h.counted(unsigned(query, dns.RcodeFormatError), dns.RcodeFormatError)

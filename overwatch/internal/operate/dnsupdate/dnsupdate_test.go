@@ -349,6 +349,29 @@ func receive[T any](t *testing.T, from <-chan T) (value T) {
 	return value
 }
 
+// panicsOnce is a writer that panics at its first write.
+type panicsOnce struct{ done bool }
+
+func (p *panicsOnce) Write(text []byte) (int, error) {
+	if !p.done {
+		p.done = true
+		panic("a fault")
+	}
+	return len(text), nil
+}
+
+// A panic during the verification is no valid signature: a forged message then changes no record.
+func TestAnswer_APanicOfTheVerificationChangesNothing(t *testing.T) {
+	w := newWorld(t)
+	w.o.Logger = zerolog.New(&panicsOnce{}) // writes a line about the invalid signature
+	m := message(t, nil, []string{"IN a.example.com. 60 IN A 192.0.2.1"})
+	wire, _ := sign(t, m, testKey, dns.HmacSHA256, otherSecret, time.Now())
+	reply := w.Answer(t.Context(), wire, netip.MustParseAddr("192.0.2.9"))
+	if len(reply) < 12 || reply[3]&0xf != dns.RcodeServerFailure || w.changes != 0 {
+		t.Errorf("the response is %x, and there are %d changes", reply, w.changes)
+	}
+}
+
 // A key with a large fudge does not extend the time in which a message can be repeated.
 func TestAnswer_OldMessagesAreRejectedWithAnyFudge(t *testing.T) {
 	w := newWorld(t)
